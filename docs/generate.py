@@ -1,0 +1,193 @@
+"""Pages that are made from the code at build time: the catalogue, the categories, the record, the command line. A mkdocs hook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mkdocs.structure.files import File, Files
+
+from measurand import Metric, MetricCategory, registry, score
+from measurand.core.metric import REQUIRED
+from measurand.core.record import FIELDS
+from measurand.core.taxonomy import DERIVED, MEANINGS
+
+if TYPE_CHECKING:
+    import click
+    from mkdocs.config.defaults import MkDocsConfig
+
+HERE: Final = Path(__file__).parent
+PART_NAMES: Final = {"identity": "names the row", "task": "what was asked for", "subject": "what came of it"}
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Adds the generated pages, and the decisions kept in docs/adr."""
+    for path, text in generated_pages().items():
+        files.append(File.generated(config, path, content=text))
+    for decision in sorted((HERE / "adr").glob("*.md")):
+        files.append(File.generated(config, f"adr/{decision.name}", abs_src_path=str(decision)))
+    return files
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Puts them in the navigation."""
+    reference = next(entry["Reference"] for entry in config.nav or [] if isinstance(entry, dict) and "Reference" in entry)
+    reference[:0] = ["reference/record.md", "reference/categories.md", "reference/command-line.md"]
+    names = sorted(one.name for one in built_ins())
+    config.nav = [*(config.nav or []), {"Catalogue": ["catalogue/index.md", *(f"catalogue/{name}.md" for name in names)]}]
+    config.nav.append({"Decisions": [f"adr/{decision.name}" for decision in sorted((HERE / "adr").glob("*.md"))]})
+    return config
+
+
+def generated_pages() -> Mapping[str, str]:
+    """Path below the site → Markdown."""
+    pages = {f"catalogue/{one.name}.md": metric_page(one) for one in built_ins()}
+    pages["catalogue/index.md"] = catalogue_page()
+    pages["reference/categories.md"] = categories_page()
+    pages["reference/record.md"] = record_page()
+    pages["reference/command-line.md"] = command_line_page()
+    return pages
+
+
+def built_ins() -> list[Metric[Any]]:
+    """The metrics that measurand itself brings."""
+    return [one for one in registry if "." not in one.name]
+
+
+# ---------------------------------------------------------------- catalogue
+
+
+def catalogue_page() -> str:
+    """Every metric in one table."""
+    rows = [f"| [{one.name}]({one.name}.md) | {one.type} | {_fields(one.requires)} | {_cell(one.description)} |" for one in built_ins()]
+    head = ["# Catalogue", "", f"{len(rows)} metrics. On the command line: `metrics list`, one in full: `metrics show NAME`.", ""]
+    return "\n".join([*head, "| name | type | needs | what |", "| --- | --- | --- | --- |", *rows, ""])
+
+
+def metric_page(one: Metric[Any]) -> str:
+    """One metric in full."""
+    summary, _, rest = one.doc.partition("\n")
+    return "\n".join([f"# {one.name}", "", summary, "", rest.strip(), "", *_facts(one), "", *_options(one), *_example(one), *_elsewhere(one)])
+
+
+def _facts(one: Metric[Any]) -> Iterator[str]:
+    yield "| | |"
+    yield "| --- | --- |"
+    yield f"| needs | {_fields(one.requires)} |"
+    if one.optional:
+        yield f"| uses when there | {_fields(one.optional)} |"
+    yield f"| direction | {'descriptive, neither way is better' if one.direction == 'none' else f'{one.direction} is better'} |"
+    yield f"| type, range | {one.type}, {_number(one.range[0])} to {_number(one.range[1])} |"
+    if one.threshold is not None:
+        yield f"| passes | {'at or above' if one.direction == 'higher' else 'below'} {_number(one.threshold)} |"
+    yield f"| computed by | {', '.join(one.method)} |"
+    yield f"| categories | {', '.join(one.categories.words)} |"
+    yield f"| version | {one.version}, {one.status} since {one.since} |"
+    if one.source:
+        yield f"| source | {_cell(one.source)} |"
+
+
+def _options(one: Metric[Any]) -> Iterator[str]:
+    if not one.options:
+        return
+    yield from ("## Options", "", f"Set under `[metrics.{one.name}]`, or as `{one.name}({one.options[0].name}=…)`.", "")
+    yield from ("| option | takes | default |", "| --- | --- | --- |")
+    for option in one.options:
+        default = _default(option.default)
+        yield f"| `{option.name}` | {_cell(option.type.allowed)} | {default} |"
+    yield ""
+
+
+def _default(value: object) -> str:
+    if value is REQUIRED:
+        return "must be set"
+    return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False, default=list)}`"
+
+
+def _example(one: Metric[Any]) -> Iterator[str]:
+    if not one.example or one.judge or one.embedder:
+        return
+    taken = {option.name for option in one.options}
+    options = {name: value for name, value in one.example.items() if name in taken}
+    fields = {name: value for name, value in one.example.items() if name not in taken}
+    result = score(one, options=options, **fields)
+    yield from ("## Example", "", "```json", json.dumps(fields, ensure_ascii=False, indent=2), "```", "")
+    if options:
+        yield from (f"with {', '.join(f'`{name} = {json.dumps(value, ensure_ascii=False)}`' for name, value in options.items())}", "")
+    yield f"scores **{_number(result.score)}**." if result.score is not None else f"is {result.status}: {result.error.message if result.error else ''}"
+    yield ""
+
+
+def _elsewhere(one: Metric[Any]) -> Iterator[str]:
+    if not one.aliases and not one.relations:
+        return
+    yield from ("## Elsewhere", "")
+    yield from (f"- `{name}`: the same" for name in one.aliases)
+    yield from (f"- `{known.name}`: {known.difference}" for known in one.relations)
+    yield ""
+
+
+# ---------------------------------------------------------------- the other pages
+
+
+def categories_page() -> str:
+    """Every flag, its meaning and how many metrics have it."""
+    rows = [f"| {flag.words[0]} | {int(flag)} | {'derived' if flag & DERIVED else 'written'} | {MEANINGS[flag]} | {_having(flag)} |" for flag in MetricCategory]
+    head = [
+        "# Categories",
+        "",
+        "Flags of a metric. *Derived* ones follow from its fields and instruments and are never written by hand, so they cannot lie.",
+        "",
+    ]
+    return "\n".join([*head, "| flag | value | | meaning | metrics |", "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
+def _having(flag: MetricCategory) -> int:
+    return sum(bool(one.categories & flag) for one in built_ins())
+
+
+def record_page() -> str:
+    """Every field of a record, with the column names it is read from."""
+    rows = [f"| `{one.name}` | {one.meaning} | {one.shape} | {', '.join(one.aliases) or '–'} | {PART_NAMES[one.part]} |" for one in FIELDS.values()]
+    head = ["# The record", "", "One row of a dataset. A column that is called otherwise is mapped: see [your data](../how-to/your-data.md).", ""]
+    return "\n".join([*head, "| field | meaning | shape | read also from | part |", "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
+def command_line_page() -> str:
+    """`metrics --help` and the help of every command."""
+    import click
+
+    from measurand.cli.group import metrics
+
+    context = click.Context(metrics, info_name="metrics")
+    texts = ["# The command line", "", "```text", metrics.get_help(context), "```", ""]
+    for name in metrics.list_commands(context):
+        command = metrics.get_command(context, name)
+        if command is not None and not command.hidden:
+            texts += [f"## metrics {name}", "", "```text", _help(command, context, name), "```", ""]
+    return "\n".join(texts)
+
+
+def _help(command: click.Command, parent: click.Context, name: str) -> str:
+    import click
+
+    return command.get_help(click.Context(command, info_name=name, parent=parent))
+
+
+# ---------------------------------------------------------------- words
+
+
+def _fields(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`".replace("|", "` or `") for name in names)
+
+
+def _number(value: float) -> str:
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.4g}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,167 @@
+"""Trajectories: the order of calls, how a run ended, and what it wasted."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from measurand.core.errors import UndefinedError
+from measurand.core.metric import metric, same
+from measurand.core.record import ExpectedToolCall, ToolCall
+from measurand.core.taxonomy import MetricCategory
+from measurand.formula.sequence import efficiency, is_any_order, is_exact, is_in_order, repeated
+
+_AGENT = MetricCategory.Agentic | MetricCategory.Correctness
+_THRIFT = MetricCategory.Agentic | MetricCategory.Performance
+_AZURE = 'compares argument values as text ("1" equals 1) and as a whole (here: arguments = "exact"), one set for each tool; refuses an empty ground truth'
+_DETOUR = {
+    "tool_calls": [{"name": "find_order", "arguments": {"id": 7}}, {"name": "think"}, {"name": "refund", "arguments": {"id": 7, "notify": True}}],
+    "expected_tool_calls": [{"name": "find_order", "arguments": {"id": 7}}, {"name": "refund", "arguments": {"id": 7}}],
+}
+SUCCESSFUL = ("success", "successful", "succeeded", "complete", "completed", "done", "passed", "resolved", "solved", "ok")
+"""Words for a run that reached its goal; a run that merely stopped ("finished", "stop", "submitted") is not among them."""
+
+
+@metric(
+    _AGENT,
+    source="Vertex AI agent evaluation, trajectory_exact_match",
+    aka={
+        "agentevals.trajectory_match(strict)": (
+            'compares turn by turn; calls within one turn may come in any order (here: a `group`), arguments are whole (here: arguments = "exact")'
+        ),
+        "azure.TaskNavigationEfficiency(exact_match)": _AZURE,
+    },
+    example=_DETOUR,
+)
+def code_trajectory_exact(
+    tool_calls: list[ToolCall], expected_tool_calls: list[ExpectedToolCall], *, arguments: Literal["given", "exact", "ignore"] = "given"
+) -> bool:
+    """Whether the calls are the expected ones, in order, and no others.
+
+    Each call fits its expected one: same name, the arguments that the expected call gives (compared by its `match`), or one of its alternatives.
+    `arguments = "exact"` allows no others, "ignore" compares names alone. Optional calls may be absent; the members of a group may come in any order.
+    Use it when there is one right path, e.g. a procedure that must be followed.
+    Not when further calls do no harm (see `code_trajectory_in_order`).
+    Empty: no call made and none expected: 1; only one of the two empty: 0 (none made and only optional ones expected: 1).
+    """
+    return is_exact(expected_tool_calls, tool_calls, arguments)
+
+
+@metric(
+    _AGENT,
+    source="Vertex AI agent evaluation, trajectory_in_order_match",
+    aka={"azure.TaskNavigationEfficiency(in_order_match)": _AZURE},
+    example=_DETOUR,
+)
+def code_trajectory_in_order(
+    tool_calls: list[ToolCall], expected_tool_calls: list[ExpectedToolCall], *, arguments: Literal["given", "exact", "ignore"] = "given"
+) -> bool:
+    """Whether the calls contain the expected ones in order, with anything in between.
+
+    The required calls are a subsequence of the calls made. Fit, optional calls, groups and `arguments` as in `code_trajectory_exact`.
+    Use it when steps build on each other and looking around between them is fine.
+    Not when needless calls are wrong (see `code_trajectory_exact`) or order is free (see `code_trajectory_any_order`).
+    Empty: no call made and none expected: 1; only one of the two empty: 0, so a call where none is right scores 0.
+    """
+    return is_in_order(expected_tool_calls, tool_calls, arguments)
+
+
+@metric(
+    _AGENT,
+    source="Vertex AI agent evaluation, trajectory_any_order_match",
+    aka={
+        "agentevals.trajectory_match(superset)": 'arguments are whole (here: arguments = "exact"); any call passes where none is expected',
+        "azure.TaskNavigationEfficiency(any_order_match)": _AZURE,
+    },
+    example=_DETOUR,
+)
+def code_trajectory_any_order(
+    tool_calls: list[ToolCall], expected_tool_calls: list[ExpectedToolCall], *, arguments: Literal["given", "exact", "ignore"] = "given"
+) -> bool:
+    """Whether the calls contain the expected ones, in any order.
+
+    Each required call has a call of its own that fits it: one to one, the largest pairing, so the order of the two lists does not matter.
+    Fit, optional calls and `arguments` as in `code_trajectory_exact`.
+    Use it when independent calls may be made in any order, e.g. in parallel.
+    Not when the order matters (see `code_trajectory_in_order`).
+    Empty: no call made and none expected: 1; only one of the two empty: 0, so a call where none is right scores 0.
+    """
+    return is_any_order(expected_tool_calls, tool_calls, arguments)
+
+
+@metric(
+    _THRIFT,
+    source="AgentGate trajectory.step_efficiency",
+    aka={"trajectory.step_efficiency": "is 1 for any short run, also one that made none of the expected calls"},
+    example=_DETOUR,
+)
+def code_step_efficiency(tool_calls: list[ToolCall], expected_tool_calls: list[ExpectedToolCall]) -> float:
+    """How short the path was, compared with the expected one.
+
+    min(1, expected calls / calls made); 0 when no call made fits an expected one, so that calling at random is never better than calling nothing.
+    It says nothing about success: a run may be short because it gave up (see `code_terminal_success`).
+    Use it beside a measure of success, to see what success cost.
+    Not when paths of different length are equally good.
+    Empty: no call made though some were expected: 0; calls made though none was expected: 0; neither: not defined.
+    """
+    value = efficiency(expected_tool_calls, tool_calls)
+    if value is None:
+        raise UndefinedError("no call was expected and none was made: 0/0")
+    return value
+
+
+@metric(
+    _THRIFT,
+    direction="lower",
+    source="AgentGate trajectory.redundant_call_rate",
+    aka={"trajectory.redundant_call_rate": same},
+    example={"tool_calls": [{"name": "search", "arguments": {"q": "refund"}}, {"name": "search", "arguments": {"q": "refund"}}]},
+)
+def code_redundant_calls(tool_calls: list[ToolCall]) -> float:
+    """Share of calls that repeat an earlier call, name and arguments.
+
+    Calls whose (name, arguments) occurred before / calls. Arguments are equal as JSON: 1 equals 1.0, the order of keys does not matter, absent = {}.
+    Use it to find agents that ask again what they were told.
+    Not when asking again is right, e.g. polling a state that changes.
+    Empty: no call: not defined (0/0).
+    """
+    if not tool_calls:
+        raise UndefinedError("no call was made: 0/0", "tool_calls")
+    return repeated(tool_calls) / len(tool_calls)
+
+
+@metric(
+    _AGENT,
+    source="praval.eval, terminal_success",
+    aka={"terminal_success": same},
+    example={"status": "completed"},
+)
+def code_terminal_success(status: str, *, success: tuple[str, ...] = SUCCESSFUL) -> bool:
+    """Whether the run ended in a state that counts as success.
+
+    `status` is one of `success`, letter case and spaces around it apart. Any other word is no success, also one nobody has listed.
+    Use it when the harness states how a run ended.
+    Not as the only measure: an agent that says it is done need not have done it (see `code_task_reward`).
+    Empty: an empty status is missing.
+    """
+    return status.strip().casefold() in {word.strip().casefold() for word in success}
+
+
+@metric(
+    _AGENT,
+    type="continuous",
+    range=(-math.inf, math.inf),
+    threshold=1.0,
+    source="Yao et al. 2024, τ-bench",
+    aka={"tau_bench.reward": "the same number, read from `reward`"},
+    example={"reward": 1.0},
+)
+def code_task_reward(reward: float) -> float:
+    """The environment's own verdict on the run, as it is.
+
+    Threshold 1: less than the full reward is no success.
+    Use it when an environment checks the final state, as τ-bench does.
+    Not when the reward has another scale, unless the threshold is set to its full mark.
+    Empty: without a reward the metric does not apply.
+    """
+    return reward

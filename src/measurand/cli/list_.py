@@ -1,0 +1,113 @@
+"""`metrics list`: what can be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from attrs import evolve
+
+from measurand.cli.session import Session, command
+from measurand.core.errors import Problem, UsageError, did_you_mean
+from measurand.core.metric import Metric
+from measurand.core.record import FIELDS
+from measurand.core.taxonomy import MetricCategory
+from measurand.index import registry
+from measurand.report import terminal
+from measurand.report.catalogue_json import broken_json, metric_json
+from measurand.report.catalogue_text import FORMATS, feed_lines
+
+if TYPE_CHECKING:
+    from measurand.report.catalogue_text import Feed
+
+
+@command("list")
+@click.option("--category", "words", metavar="FLAG", multiple=True, help="Only with this flag, e.g. rag; repeated: with all of them.")
+@click.option("--any", "any_of", is_flag=True, help="With any of the flags instead of all.")
+@click.option("--without", "without", metavar="FLAG", multiple=True, help="Only without this flag; repeatable.")
+@click.option("--method", type=click.Choice(["code", "llm", "embed"]), help="How it is computed.")
+@click.option("--requires", metavar="FIELD", multiple=True, help="Only what needs this field; repeatable.")
+@click.option("--for", "data", metavar="DATA", help="What these rows can feed, and what is missing for the rest.")
+@click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="At most so many US dollars a row; what has no known price is left out.")
+@click.option("--search", default="", metavar="TEXT", help="Words in name, description, flags or names elsewhere.")
+@click.option("--plugins", is_flag=True, help="Load installed plugins and list their metrics too.")
+@click.option("--format", "layout", type=click.Choice(list(FORMATS)), default="table", help="How to print them.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(session: Session, data: str | None, plugins: bool, layout: str, as_json: bool, **wanted: Any) -> None:
+    """What can be measured.
+
+    \b
+    metrics list --category rag --category code-based
+    metrics list --for data.jsonl
+    metrics list --search "word order" --format names
+    """
+    if plugins:
+        _load_plugins()
+    found = _query(**wanted)
+    feed = None
+    if data is not None:
+        from measurand.cli.feeding import feed_of
+
+        feed = feed_of(data, found, session)
+        found = [one for one, _ in feed.feedable]
+    if as_json:
+        broken = registry.snapshot.broken if plugins and not any(wanted.values()) and data is None else ()
+        terminal.print_json([*map(metric_json, found), *map(broken_json, broken)])
+    elif feed is not None and layout == "table":
+        terminal.write("\n".join(feed_lines(feed, terminal.width())))
+    elif found:
+        terminal.write("\n".join(FORMATS[layout](found, terminal.width())))
+    _say_how_many(found, feed, data)
+
+
+def _query(words: Sequence[str], any_of: bool, without: Sequence[str], method: Any, requires: Sequence[str], max_cost: float | None, search: str) -> list[Metric[Any]]:
+    problems: list[Problem] = []
+    flags = _flags(words, "--category", problems)
+    excluded = _flags(without, "--without", problems)
+    problems += [_unknown_field(name) for name in requires if name not in FIELDS and not name.startswith("metadata.")]
+    if any_of and not words:
+        problems.append(Problem("bad_option", "--any", "says how --category is meant, and there is none", "metrics list --category rag --category agentic --any"))
+    if problems:
+        raise UsageError(problems)
+    return registry.query(
+        all_of=None if any_of else flags, any_of=flags if any_of else None, without=excluded, method=method, requires=requires, max_cost_usd=max_cost, search=search
+    )
+
+
+def _flags(words: Sequence[str], where: str, problems: list[Problem]) -> MetricCategory | None:
+    flags = MetricCategory(0)
+    for word in words:
+        try:
+            flags |= MetricCategory.parse(word)
+        except UsageError as error:
+            problems += [evolve(problem, where=where) for problem in error.problems]
+    return flags or None
+
+
+def _unknown_field(name: str) -> Problem:
+    by_alias = next((field.name for field in FIELDS.values() if name in field.aliases), None)
+    hint = f"it is read as {by_alias}; write --requires {by_alias}" if by_alias else did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}"
+    return Problem("unknown_field", "--requires", f"'{name}' is no field of a record", hint)
+
+
+def _load_plugins() -> None:
+    from measurand.plugins import plugins_allowed
+
+    if not plugins_allowed():
+        terminal.say("plugins are off: METRICS_NO_PLUGINS is set")
+    registry.load_plugins()
+    for broken in registry.snapshot.broken:
+        terminal.say(terminal.safe(f"the plugin {broken.namespace} ({broken.target}) cannot be loaded: {broken.reason}"), always=True)
+
+
+def _say_how_many(found: Sequence[Metric[Any]], feed: Feed | None, data: str | None) -> None:
+    if feed is not None:
+        terminal.say(f"{len(found)} of {len(found) + len(feed.lacking)} metrics can be measured. A config for these rows: metrics init --for {terminal.safe(data or '')}")
+        return
+    waiting = registry.snapshot.plugins
+    more = f" Plugins not loaded ({', '.join(map(terminal.safe, sorted(waiting)))}): metrics list --plugins" if waiting else ""
+    if not found:
+        terminal.say(f"No metric meets all of this; there are {len(registry)}. Fewer conditions show more: metrics list.{more}")
+        return
+    terminal.say(f"{len(found)} of {len(registry)} metrics. One in full: metrics show {found[len(found) // 2].name}. For your data: metrics list --for FILE{more}")

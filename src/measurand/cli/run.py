@@ -1,0 +1,48 @@
+"""`metrics run`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from measurand.cli.session import Session, command
+from measurand.cli.work import run_options, run_options_of, settings_of
+from measurand.core.errors import ProblemsError
+from measurand.report import terminal
+
+
+@command("run")
+@run_options
+@click.option("--cassette", metavar="FILE", help="Recorded replies laid under the store, read-only.")
+@click.option("--trust-imported", is_flag=True, help="Also reuse imported replies outside replay.")
+@click.option("--no-progress", is_flag=True, help="No progress bar.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+def run(session: Session, as_json: bool, no_progress: bool, cassette: str | None, trust_imported: bool, **typed: Any) -> int:
+    """Score a dataset and store every result.
+
+    CONFIG is a metrics.toml, default ./metrics.toml. Typing the same command again continues a run that did not end.
+    """
+    from measurand.report.bar import progress_bar
+    from measurand.report.summary_text import next_lines, summary_lines
+    from measurand.run.plan import check_expected, make_plan
+    from measurand.run.start import start_run
+    from measurand.run.store import open_store
+    from measurand.run.summary import summarise
+
+    settings = settings_of(session, typed)
+    plan = check_expected(make_plan(settings, run_options_of(settings, typed)), typed["expect_plan"])
+    if not plan.ok:
+        raise ProblemsError(plan.problems)
+    shown = not (no_progress or session.quiet) and sys.stderr is not None and sys.stderr.isatty()
+    with open_store(settings.store_url(os.environ)) as store:
+        with progress_bar(plan.rows, shown=shown) as progress:
+            ended = start_run(plan, store, command=["metrics", *sys.argv[1:]], progress=progress)
+        summary = summarise(store.resolve(ended.run_id))
+    if as_json:
+        terminal.print_json(summary.to_dict())
+    else:
+        terminal.write("\n".join([*summary_lines(summary), *next_lines(summary)]))
+    return 0 if ended.status == "complete" else 3

@@ -1,0 +1,172 @@
+"""Reading a metric's signature as text. Annotations are never evaluated: their text is looked up in a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import frozen
+
+from measurand.core.errors import DeclarationError
+
+PositiveInt: TypeAlias = int
+"""For an option: a whole number from 1."""
+NonNegativeInt: TypeAlias = int
+"""For an option: a whole number from 0."""
+NonNegative: TypeAlias = float
+"""For an option: a number from 0."""
+Share: TypeAlias = float
+"""For an option: a number in [0, 1]."""
+Pattern: TypeAlias = str
+"""For an option: a regular expression in the syntax of the `regex` package."""
+
+
+@frozen
+class Column:
+    """Marks a parameter that is fed from a house column: `tier: Annotated[str, Column("customer_tier")]` is the field `metadata.customer_tier`."""
+
+    name: str
+
+
+_QUALIFIER = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+_COLUMN = re.compile(r"""^Annotated\[(.+),\s*Column\(\s*(?:name\s*=\s*)?["']([^"']+)["']\s*\)\]$""")
+
+
+def annotation_text(annotation: object) -> str:
+    """The text of an annotation, whether it was kept as text or evaluated, without module names and outer quotes."""
+    if isinstance(annotation, str):
+        text = annotation.strip()
+        if text[:1] in "\"'" and text[:1] == text[-1:]:
+            text = text[1:-1]
+        return _QUALIFIER.sub("", text) if "." in text and "Column(" not in text else text
+    marks = getattr(annotation, "__metadata__", None)
+    if marks is not None:
+        column = next((mark for mark in marks if isinstance(mark, Column)), None)
+        inner = annotation_text(annotation.__origin__)  # type: ignore[attr-defined]  # Annotated has it, typeshed does not say so
+        return f"Annotated[{inner}, Column('{column.name}')]" if column else inner
+    if annotation is None or annotation is type(None):
+        return "None"
+    if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
+        return annotation.__name__
+    return _QUALIFIER.sub("", repr(annotation)).replace("NoneType", "None")
+
+
+def without_none(text: str) -> tuple[str, bool]:
+    """The text without `| None` / `Optional[…]`, and whether it had it."""
+    if text.startswith("Optional[") and text.endswith("]"):
+        return text[9:-1], True
+    if text.endswith(" | None"):
+        return text[:-7].rstrip(), True
+    if text.startswith("None | "):
+        return text[7:], True
+    return text, False
+
+
+def column_of(text: str) -> tuple[str, str | None]:
+    """(`str`, `customer_tier`) for `Annotated[str, Column("customer_tier")]`; (text, None) for anything else."""
+    if text.startswith("Annotated["):
+        found = _COLUMN.match(text)
+        if found:
+            return found[1].strip(), found[2]
+    return text, None
+
+
+# ---------------------------------------------------------------- options
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # noqa: PLR0124  # NaN is the one number unequal to itself
+
+
+def _is_pattern(value: object) -> bool:
+    import regex
+
+    if not isinstance(value, str):
+        return False
+    try:
+        regex.compile(value)
+    except regex.error:
+        return False
+    return True
+
+
+_OPTION_TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "int": (_is_int, "a whole number"),
+    "PositiveInt": (lambda v: _is_int(v) and v >= 1, "a whole number from 1"),
+    "NonNegativeInt": (lambda v: _is_int(v) and v >= 0, "a whole number from 0"),
+    "float": (_is_number, "a number"),
+    "NonNegative": (lambda v: _is_number(v) and v >= 0, "a number from 0"),
+    "Share": (lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
+    "str": (lambda v: isinstance(v, str), "a text"),
+    "Pattern": (_is_pattern, "a regular expression"),
+    "bool": (lambda v: isinstance(v, bool), "true or false"),
+    "list[str]": (lambda v: isinstance(v, (list, tuple)) and all(isinstance(item, str) for item in v), "a list of texts"),
+    "tuple[str, ...]": (lambda v: isinstance(v, (list, tuple)) and all(isinstance(item, str) for item in v), "a list of texts"),
+}
+
+
+@frozen
+class OptionType:
+    """What an option takes: a test, and what is allowed in words."""
+
+    text: str
+    allowed: str
+    accepts: Callable[[Any], bool]
+    choices: tuple[str, ...] = ()
+
+
+def option_type(text: str, where: str) -> OptionType:
+    """The option type that an annotation's text names. Raises `DeclarationError` for a text that is not in the table."""
+    inner, optional = without_none(text)
+    if inner.startswith("Literal["):
+        choices = tuple(part.strip().strip("\"'") for part in inner[8:-1].split(","))
+        accepts: Callable[[Any], bool] = choices.__contains__
+        allowed = "one of " + ", ".join(f'"{choice}"' for choice in choices)
+        return OptionType(text, allowed, (lambda v: v is None or accepts(v)) if optional else accepts, choices)
+    if inner not in _OPTION_TYPES:
+        raise DeclarationError(f"{where}: an option cannot be '{text}'; it can be {', '.join(_OPTION_TYPES)} or Literal[…], each with | None")
+    test, allowed = _OPTION_TYPES[inner]
+    return OptionType(text, allowed, (lambda v: v is None or test(v)) if optional else test)
+
+
+# ---------------------------------------------------------------- returns
+
+
+@frozen
+class Returned:
+    """What a return annotation says: the number's type, whether it may be undefined, and which instruments are asked."""
+
+    number: str
+    undefined: bool
+    judge: bool
+    embedder: bool
+    steps: bool
+
+
+_NUMBERS = {"bool": "binary", "int": "count", "float": "proportion"}
+
+
+def returned(text: str, where: str) -> Returned:
+    """Reads a return annotation. Raises `DeclarationError` when it is none of those allowed."""
+    inner, undefined = without_none(text)
+    judge = embedder = steps = False
+    if inner.startswith("Steps[") and inner.endswith("]"):
+        steps = True
+        instruments, _, inner = inner[6:-1].partition(",")
+        names = {name.strip() for name in instruments.split("|")}
+        if not names <= {"Judge", "Embedder"}:
+            raise DeclarationError(f"{where}: Steps[{instruments.strip()}, …] names no instrument; write Judge, Embedder or Judge | Embedder")
+        judge, embedder = "Judge" in names, "Embedder" in names
+        inner, again = without_none(inner.strip())
+        undefined = undefined or again
+    if inner.startswith("Score[") and inner.endswith("]"):
+        inner, again = without_none(inner[6:-1])
+        undefined = undefined or again
+    if inner not in _NUMBERS:
+        raise DeclarationError(f"{where}: a metric returns bool, int, float, Score[…] or Steps[…, …], each with | None, not '{text}'")
+    return Returned(_NUMBERS[inner], undefined, judge, embedder, steps)

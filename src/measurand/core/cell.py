@@ -1,0 +1,308 @@
+"""A cell: one metric on one row. Whatever a row holds, a cell ends as ok, not_applicable or error, never as an exception."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from measurand.core.coerce import COERCERS, Invalid, references
+from measurand.core.drive import AsyncAnswer, drive_async
+from measurand.core.errors import MESSAGE_LIMIT, NOT_APPLICABLE_CODES, CellError, InvalidScoreError, MissingFieldError, UndefinedError
+from measurand.core.instance import Instance, instance
+from measurand.core.metric import Metric, Parameter
+from measurand.core.record import Record
+from measurand.core.request import Request, Score
+from measurand.core.result import STATUSES, MetricResult, ResultError, passed
+
+OK: Final = 0
+NOT_APPLICABLE: Final = 1
+ERROR: Final = 2
+
+Outcome: TypeAlias = "tuple[int, float | None, dict[str, Any] | None]"
+"""(status code, score, the rest of a result that is not null): what a run stores, without the cost of an object a cell."""
+
+_ABSENT: Final = object()
+_SLACK: Final = 1e-9  # rounding may carry a proportion this far out of its range; it is clipped back
+
+
+@frozen
+class EvaluationContext:
+    """What a class-based metric is given: the row's fields, its options, and whoever answers requests."""
+
+    fields: Mapping[str, Any]
+    sample_id: str | None = None
+    task: str | None = None
+    trial: int | None = None
+    options: Mapping[str, Any] = field(factory=dict)
+    answer: AsyncAnswer | None = None
+
+
+class Program:
+    """Several instances compiled for rows: a field that many of them read in the same way is coerced once a row."""
+
+    def __init__(self, instances: Sequence[Instance]) -> None:
+        feeds: dict[tuple[str, str], int] = {}
+        self._pure: list[Callable[[list[Any]], Outcome] | None] = []
+        self._asking: list[tuple[int, Instance, list[tuple[int, bool, str]]]] = []
+        for index, one in enumerate(instances):
+            slots = [(feeds.setdefault((p.field, _reading(one.metric, p)), len(feeds)), p.required, p.field) for p in one.metric.parameters]
+            asks = one.metric.steps or one.metric.opaque is not None
+            self._pure.append(None if asks else _compiled(one, slots))
+            if asks:
+                self._asking.append((index, one, slots))
+        self._feeds = tuple((name, _reader(name), references if reading == "references" else COERCERS[reading]) for name, reading in feeds)
+        self.asks = bool(self._asking)
+
+    def outcomes(self, fields: Mapping[str, Any]) -> list[Outcome]:
+        """One outcome for each instance, in their order. Instances that ask instruments need `outcomes_async`."""
+        values = self._read(fields)
+        return [cell(values) for cell in self._pure if cell is not None]
+
+    async def outcomes_async(self, context: EvaluationContext) -> list[Outcome]:
+        """As `outcomes`, with the instances that ask driven by `context.answer`."""
+        values = self._read(context.fields)
+        done: list[Any] = [None if cell is None else cell(values) for cell in self._pure]
+        for index, one, slots in self._asking:
+            done[index] = await _asked(one, slots, values, context)
+        return done
+
+    def _read(self, fields: Mapping[str, Any]) -> list[Any]:
+        values: list[Any] = []
+        for name, reader, coerce in self._feeds:
+            raw = fields.get(name, _ABSENT) if reader is None else reader(fields)
+            if raw is _ABSENT:
+                values.append(_ABSENT)
+            elif type(raw) is Invalid:
+                values.append(raw.as_error(name))
+            else:
+                try:
+                    values.append(coerce(raw, name))
+                except CellError as error:
+                    values.append(error)
+        return values
+
+
+def _reading(metric: Metric[Any], parameter: Parameter) -> str:
+    return "references" if _fans_out(metric, parameter) else parameter.annotation
+
+
+def _fans_out(metric: Metric[Any], parameter: Parameter) -> bool:
+    return parameter.field == "expected" and parameter.annotation == "str" and metric.opaque is None
+
+
+def _reader(name: str) -> Callable[[Mapping[str, Any]], Any] | None:
+    if not name.startswith("metadata."):
+        return None
+    column = name.removeprefix("metadata.")
+
+    def read(fields: Mapping[str, Any]) -> Any:
+        value = fields.get("metadata", {}).get(column)
+        return _ABSENT if value is None or value == "" else value
+
+    return read
+
+
+def _arguments(one: Instance, slots: Sequence[tuple[int, bool, str]], values: Sequence[Any]) -> list[Any]:
+    arguments: list[Any] = []
+    for index, required, name in slots:
+        value = values[index]
+        if value is _ABSENT:
+            if required:
+                raise MissingFieldError(f"the row has no {name}", name)
+            arguments.append(None)
+        elif isinstance(value, CellError):
+            raise value
+        else:
+            arguments.append(value)
+    for group in one.metric.one_of:
+        if all(argument is None for argument, (_, _, name) in zip(arguments, slots, strict=True) if name in group):
+            raise MissingFieldError(f"the row has neither {' nor '.join(group)}", group[0])
+    return arguments
+
+
+def _compiled(one: Instance, slots: list[tuple[int, bool, str]]) -> Callable[[list[Any]], Outcome]:
+    function = one.metric.function
+    options = dict(one.options)
+    position = next((index for index, parameter in enumerate(one.metric.parameters) if _fans_out(one.metric, parameter)), None)
+    value_of = _checker(one.metric)
+
+    def single(values: list[Any]) -> Outcome:
+        try:
+            return value_of(function(*_arguments(one, slots, values), **options))
+        except Exception as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
+            return failed(error)
+
+    if position is None:
+        return single if one.metric.corpus is None else _with_counts(single, one, slots)
+    better = max if one.metric.direction != "lower" else min
+
+    def fanned(values: list[Any]) -> Outcome:
+        try:
+            arguments = _arguments(one, slots, values)
+            accepted = arguments[position]
+            if accepted is None or len(accepted) == 1:
+                arguments[position] = None if accepted is None else accepted[0]
+                return value_of(function(*arguments, **options))
+            return _best(accepted, arguments, position)
+        except Exception as error:  # noqa: BLE001  # as above
+            return failed(error)
+
+    def _best(accepted: list[str], arguments: list[Any], place: int) -> Outcome:
+        scored: list[tuple[float, int, dict[str, Any] | None]] = []
+        aside: Outcome | None = None
+        for index, reference in enumerate(accepted):
+            arguments[place] = reference
+            try:
+                status, score, rest = value_of(function(*arguments, **options))
+            except UndefinedError as error:
+                status, score, rest = failed(error)
+            if status == OK and score is not None:
+                scored.append((score, index, rest))
+            elif aside is None or status == ERROR:
+                aside = (status, score, rest)
+        if aside is not None and (aside[0] == ERROR or not scored):
+            return aside
+        best = better(score for score, _, _ in scored)
+        score, index, rest = next(found for found in scored if found[0] == best)
+        details = {**(rest or {}).get("details", {}), "reference": index}
+        return OK, score, {**(rest or {}), "details": details}
+
+    return fanned
+
+
+def _with_counts(cell: Callable[[list[Any]], Outcome], one: Instance, slots: Sequence[tuple[int, bool, str]]) -> Callable[[list[Any]], Outcome]:
+    """The cell, keeping beside each score the row's counts for the corpus statistic (`details.counts`)."""
+    corpus = one.metric.corpus
+
+    def counted(values: list[Any]) -> Outcome:
+        status, score, rest = cell(values)
+        if status != OK or corpus is None:
+            return status, score, rest
+        counts = list(corpus.add(corpus.zero(), *_arguments(one, slots, values)))
+        return OK, score, {**(rest or {}), "details": {**(rest or {}).get("details", {}), "counts": counts}}
+
+    return counted
+
+
+async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: list[Any], context: EvaluationContext) -> Outcome:
+    metric = one.metric
+    try:
+        arguments = _arguments(one, slots, values)
+        if metric.opaque is not None:
+            return _of_opaque(metric, await metric.function(evolve(context, options=one.options)))
+        instruments = frozenset(name for name, used in (("judge", metric.judge), ("embedder", metric.embedder)) if used)
+        value = await drive_async(metric.function(*arguments, **one.options), context.answer or _nobody, instruments)
+        return _checker(metric)(value)
+    except Exception as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
+        return failed(error)
+
+
+async def _nobody(request: Request[Any]) -> Any:
+    raise CellError(f"no model is bound that answers {type(request).__name__}")
+
+
+def _of_opaque(metric: Metric[Any], value: Any) -> Outcome:
+    if not isinstance(value, MetricResult):
+        return _checker(metric)(value)
+    if value.status == "ok":
+        kept = {"label": value.label, "probabilities": value.probabilities, "confidence": value.confidence, "details": dict(value.details)}
+        status, score, rest = _checker(metric)(value.score)
+        if status != OK:
+            return status, score, rest
+        return OK, score, {key: entry for key, entry in kept.items() if entry} or None
+    error = value.error or ResultError("internal", "the metric gave no reason")
+    return STATUSES.index(value.status), None, {"error": ResultError(error.code, error.message[:MESSAGE_LIMIT], error.field).to_dict()}
+
+
+def failed(error: Exception) -> Outcome:
+    """The outcome of a cell that raised."""
+    if isinstance(error, CellError):
+        status = NOT_APPLICABLE if error.code in NOT_APPLICABLE_CODES else ERROR
+        return status, None, {"error": ResultError(error.code, error.message, error.field).to_dict()}
+    message = f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+    return ERROR, None, {"error": {"code": "internal", "message": message}}
+
+
+def _checker(metric: Metric[Any]) -> Callable[[Any], Outcome]:
+    low, high = metric.range
+    whole = metric.type == "count"
+
+    def checked(value: Any) -> Outcome:
+        rest: dict[str, Any] | None = None
+        if type(value) is Score:
+            rest = _rest(value)
+            value = value.value
+        if value is None:
+            reason = (rest or {}).get("details", {}).get("reason")
+            return NOT_APPLICABLE, None, {**(rest or {}), "error": {"code": "undefined", "message": str(reason or "not defined for this row")[:MESSAGE_LIMIT]}}
+        try:
+            score = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidScoreError(f"the metric returned {type(value).__name__} {value!r:.60}, which is no number") from None
+        if isinstance(value, str) or not math.isfinite(score):
+            raise InvalidScoreError(f"the metric returned {value!r:.60}, which is no score")
+        if score < low or score > high:
+            if score < low - _SLACK or score > high + _SLACK:
+                raise InvalidScoreError(f"the metric returned {score:g}, outside its range {low:g} to {high:g}")
+            score = min(max(score, low), high)
+        if whole and score != int(score):
+            raise InvalidScoreError(f"the metric returned {score:g}, and a count is a whole number")
+        return OK, score, rest
+
+    return checked
+
+
+def _rest(score: Score[Any]) -> dict[str, Any] | None:
+    rest: dict[str, Any] = {}
+    if score.details:
+        rest["details"] = dict(score.details)
+    if score.label is not None:
+        rest["label"] = score.label
+    if score.probabilities is not None:
+        rest["probabilities"] = dict(score.probabilities)
+    if score.confidence is not None:
+        rest["confidence"] = score.confidence
+    return rest or None
+
+
+def result_of(one: Instance, outcome: Outcome, *, sample_id: str | None = None, task: str | None = None, trial: int | None = None) -> MetricResult:
+    """The full result that an outcome stands for."""
+    status, score, rest = outcome
+    kept = dict(rest or {})
+    error = kept.pop("error", None)
+    return MetricResult(
+        metric=one.name,
+        version=one.metric.version,
+        sample_id=sample_id,
+        task=task,
+        trial=trial,
+        score=score,
+        status=STATUSES[status],
+        passed=passed(score, one.threshold, one.metric.direction),
+        threshold=one.threshold,
+        error=None if error is None else ResultError(**error),
+        signature=one.signature,
+        **kept,
+    )
+
+
+async def evaluate(metric: Metric[Any], context: Any) -> MetricResult:
+    """One metric on one row, whatever form the row comes in."""
+    asked = as_context(context)
+    one = instance(metric, asked.options)
+    outcome = (await Program([one]).outcomes_async(asked))[0]
+    return result_of(one, outcome, sample_id=asked.sample_id, task=asked.task, trial=asked.trial)
+
+
+def as_context(row: Any) -> EvaluationContext:
+    """A context from a context, a `Record`, or a mapping of field names to raw values."""
+    if isinstance(row, EvaluationContext):
+        return row
+    if isinstance(row, Record):
+        return EvaluationContext(row.fields, row.id, row.task, row.trial)
+    from measurand.core.coerce import typed_fields
+
+    return EvaluationContext(typed_fields(row))

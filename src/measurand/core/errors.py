@@ -1,0 +1,159 @@
+"""The one tree of errors.
+
+Two families. `CellError` is about one row and one metric: it becomes a result with a status and never ends a run. `MeasurandError` ends a
+command; each subclass carries its exit code, and the entry point is the only place that turns it into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import frozen
+
+MESSAGE_LIMIT = 500  # characters of an error message kept in a result
+
+
+@frozen
+class Problem:
+    """One thing that keeps a command from doing its work: what was found, where, and what to write instead."""
+
+    code: str
+    """A stable word for programs, e.g. `unknown_metric`."""
+    where: str
+    """File, line and key ("metrics.toml:14: [run] metrics"), or the option that was typed ("--category")."""
+    message: str
+    """What was found there."""
+    hint: str = ""
+    """What is allowed, the nearest known name, what to type. Empty when there is nothing useful to say."""
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class MeasurandError(Exception):
+    """What ends a command. Base of everything a caller may want to catch."""
+
+    exit_code = 70
+
+
+class ProblemsError(MeasurandError):
+    """Wrong usage, config or data: nothing was spent (exit 2). Carries every problem found, not only the first."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(ProblemsError):
+    """What was typed or passed cannot be done."""
+
+
+class ConfigError(ProblemsError):
+    """metrics.toml says something that cannot be."""
+
+
+class DataError(ProblemsError):
+    """The data cannot be read, or does not have what was asked of it."""
+
+
+class DeclarationError(MeasurandError):
+    """A metric's declaration contradicts itself; the sentence says how to mend it."""
+
+    exit_code = 2
+
+
+class StoreError(MeasurandError):
+    """The store cannot be written or read; what it already holds is intact."""
+
+    exit_code = 3
+
+
+class RunIncompleteError(MeasurandError):
+    """A run ended before its end; everything done so far is stored (exit 3)."""
+
+    exit_code = 3
+
+    def __init__(self, reason: str, run_id: str = "") -> None:
+        self.reason = reason
+        self.run_id = run_id
+        super().__init__(reason)
+
+
+class CellError(Exception):
+    """Why one metric has no score on one row. `code` is one of the codes of a result's `error`."""
+
+    code = "internal"
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        self.message = message[:MESSAGE_LIMIT]
+        self.field = field
+        super().__init__(self.message)
+
+
+class MissingFieldError(CellError):
+    """The row lacks a field the metric needs (status not_applicable)."""
+
+    code = "missing_field"
+
+
+class UndefinedError(CellError):
+    """The metric is not defined for this row, e.g. 0/0 (status not_applicable)."""
+
+    code = "undefined"
+
+
+class InvalidFieldError(CellError):
+    """A field is there but cannot be used as what the metric needs (status error)."""
+
+    code = "invalid_field"
+
+
+class CellTimeoutError(CellError):
+    """A bounded computation took too long, e.g. a pattern that backtracks for ever (status error)."""
+
+    code = "timeout"
+
+
+class InvalidResponseError(CellError):
+    """A judge's reply cannot be read as an answer to its question (status error)."""
+
+    code = "invalid_response"
+
+
+class InvalidScoreError(CellError):
+    """A metric returned what is no score: NaN, infinite, out of range, of another type (status error)."""
+
+    code = "invalid_score"
+
+
+NOT_APPLICABLE_CODES = frozenset({"missing_field", "undefined"})
+ERROR_CODES = NOT_APPLICABLE_CODES | {
+    "invalid_field",
+    "timeout",
+    "rate_limited",
+    "provider_error",
+    "invalid_response",
+    "invalid_score",
+    "refused",
+    "budget_exceeded",
+    "cache_miss",
+    "internal",
+}
+
+
+def nearest(word: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The known words most like `word`, best first; empty when none is near."""
+    import difflib
+
+    folded = {name.casefold().replace("-", "_"): name for name in known}
+    found = difflib.get_close_matches(word.casefold().replace("-", "_"), folded, n=limit, cutoff=0.6)
+    return [folded[name] for name in found]
+
+
+def did_you_mean(word: str, known: Sequence[str] | Iterable[str]) -> str:
+    """"did you mean X?" or "" when nothing known is near."""
+    names = nearest(word, known)
+    return f"did you mean {' or '.join(names)}?" if names else ""

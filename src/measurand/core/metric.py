@@ -1,0 +1,510 @@
+"""The declaration of a metric: one frozen value from which flags, validation, cost, columns, docs and schemas are derived."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar, overload
+
+from attrs import evolve, frozen
+
+from measurand.core.annotations import OptionType, annotation_text, column_of, option_type, returned, without_none
+from measurand.core.coerce import COERCERS
+from measurand.core.errors import DeclarationError, MeasurandError, did_you_mean
+from measurand.core.record import FIELDS
+from measurand.core.request import Score
+from measurand.core.taxonomy import DERIVED, MetricCategory, derived_flags
+
+__all__ = ["REQUIRED", "CorpusFold", "Metric", "Option", "Parameter", "Relation", "Score", "metric", "same"]
+
+Direction = Literal["higher", "lower", "none"]
+Type = Literal["binary", "proportion", "continuous", "count"]
+Lifecycle = Literal["preview", "stable", "deprecated", "unavailable"]
+
+NAME_LIMIT: Final = 64
+VERSION_LIMIT: Final = 32
+KEYS_OF_EVERY_METRIC: Final = ("use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain")
+_NO_OPTION: Final = frozenset((*KEYS_OF_EVERY_METRIC, "version"))
+_PREFIXES: Final = {"code_": (False, False), "llm_": (True, None), "embed_": (False, True)}
+_ADAPTERS: Final = ("ragas.", "deepeval.")
+
+REQUIRED: Final = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+"""The default of an option that must be set."""
+
+
+class _Same:
+    def __repr__(self) -> str:
+        return "same"
+
+
+same: Final = _Same()
+"""In `aka`: the other name measures exactly this; it resolves to the metric and is reserved."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class CorpusFold(Protocol):
+    """A statistic of all rows together that is no mean of rows. States merge: merge(add(zero(), …), …) in any grouping gives the same value."""
+
+    def zero(self) -> Any:
+        """The state of no rows."""
+
+    def add(self, state: Any, *fields: Any) -> Any:
+        """The state with one more row; `fields` as the metric's own parameters."""
+
+    def merge(self, a: Any, b: Any) -> Any:
+        """The state of both."""
+
+    def value(self, state: Any) -> float | None:
+        """The statistic; None when it is undefined."""
+
+
+@frozen
+class Parameter:
+    """A record field that a metric takes. `name` is the parameter's, `field` what it is fed from (`metadata.…` for a house column)."""
+
+    name: str
+    field: str
+    annotation: str
+    required: bool
+
+
+@frozen
+class Option:
+    """A keyword that changes what a metric computes. `default` is `REQUIRED` when it must be set."""
+
+    name: str
+    type: OptionType
+    default: Any
+
+
+@frozen
+class Relation:
+    """Another project's or page's name for something close, and the difference in a sentence."""
+
+    name: str
+    difference: str
+
+
+@frozen(eq=False)
+class Metric(Generic[F]):
+    """A declared metric. Calling it runs the bare formula; `measurand.score` adds record, fan-out and status."""
+
+    name: str
+    version: str
+    categories: MetricCategory
+    function: F
+    parameters: tuple[Parameter, ...]
+    one_of: tuple[tuple[str, ...], ...]
+    options: tuple[Option, ...]
+    type: Type
+    direction: Direction
+    range: tuple[float, float]
+    threshold: float | None
+    judge: bool
+    embedder: bool
+    steps: bool
+    doc: str
+    source: str
+    aliases: tuple[str, ...]
+    relations: tuple[Relation, ...]
+    example: Mapping[str, Any]
+    since: str
+    status: Lifecycle
+    replaced_by: str | None
+    corpus: CorpusFold | None
+    origin: tuple[str, str]
+    """Module and qualified name of where it was declared."""
+    plugin: str | None = None
+    opaque: Any = None
+    """The object behind a class-based metric (see `core/opaque.py`), else None."""
+    judged: Any = None
+    """The question behind a judged metric (see `core/judged.py`), else None."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The bare formula, as it was written."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def description(self) -> str:
+        """The docstring's first line."""
+        return self.doc.partition("\n")[0].rstrip(".")
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Required fields, a one-of group written `a|b`."""
+        return (*(one.field for one in self.parameters if one.required), *("|".join(group) for group in self.one_of))
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """Fields that are used when they are there."""
+        grouped = {name for group in self.one_of for name in group}
+        return tuple(one.field for one in self.parameters if not one.required and one.field not in grouped)
+
+    @property
+    def method(self) -> tuple[str, ...]:
+        """`code`, or `llm` and/or `embed`."""
+        return tuple(name for name, used in (("llm", self.judge), ("embed", self.embedder)) if used) or ("code",)
+
+    @property
+    def needs_options(self) -> tuple[str, ...]:
+        """Options that have no default."""
+        return tuple(one.name for one in self.options if one.default is REQUIRED)
+
+    def feedable(self, available: Iterable[str]) -> bool:
+        """Whether a row with these fields has everything the metric needs."""
+        return not self.missing(available)
+
+    def missing(self, available: Iterable[str]) -> tuple[str, ...]:
+        """What such a row lacks, a one-of group written `a|b`."""
+        have = frozenset(available)
+        lacking = [one.field for one in self.parameters if one.required and one.field not in have]
+        return (*lacking, *("|".join(group) for group in self.one_of if have.isdisjoint(group)))
+
+    async def evaluate(self, context: Any) -> Any:
+        """Scores one row: `context` is a mapping of fields, a `Record` or an `EvaluationContext`. Never raises for what a row holds."""
+        from measurand.core.cell import evaluate
+
+        return await evaluate(self, context)
+
+
+# ---------------------------------------------------------------- declaring
+
+
+@overload
+def metric(
+    first: str | MetricCategory | None = None,
+    *,
+    categories: MetricCategory | None = None,
+    source: str = "",
+    aka: Mapping[str, _Same | str] | None = None,
+    type: Type | None = None,
+    range: tuple[float, float] | None = None,
+    direction: Direction = "higher",
+    threshold: float | None = None,
+    one_of: Iterable[tuple[str, ...]] = (),
+    corpus: CorpusFold | None = None,
+    example: Mapping[str, Any] | None = None,
+    version: str | None = None,
+    since: str = "0.1.0",
+    status: Lifecycle = "stable",
+    replaced_by: str | None = None,
+) -> Callable[[F], Metric[F]]: ...
+@overload
+def metric(first: F) -> Metric[F]: ...
+def metric(first: Any = None, **declared: Any) -> Any:
+    """Declares a metric from a plain function or a generator of requests. The function's parameters say what it needs (see `docs/adr/0002`).
+
+    `first` is the name (of a user's metric: dotted) or the categories (of a built-in, named as its function).
+    Raises `DeclarationError`, with a sentence that says how to mend it, when the declaration contradicts itself.
+    """
+    if callable(first) and not isinstance(first, (str, MetricCategory)):
+        return declare(first, None, MetricCategory(0))
+    if isinstance(first, MetricCategory):
+        if declared.get("categories") is not None:
+            raise DeclarationError("the categories are given twice; write them once")
+        declared["categories"] = first
+        first = None
+    categories = declared.pop("categories", None) or MetricCategory(0)
+    return lambda function: declare(function, first, categories, **declared)
+
+
+def declare(
+    function: Callable[..., Any],
+    name: str | None,
+    categories: MetricCategory,
+    *,
+    one_of: Iterable[tuple[str, ...]] = (),
+    version: str | None = None,
+    **stated: Any,
+) -> Metric[Any]:
+    """What `metric` does, as a plain call: reads the signature, then builds the declaration."""
+    code = function.__code__
+    name = name or function.__name__
+    where = f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    annotations = function.__annotations__
+    if code.co_flags & 0x0C:
+        extra = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        raise DeclarationError(f"{where}: *{extra} names no field; write each field the metric needs as a parameter")
+    if "return" not in annotations:
+        raise DeclarationError(f"{where}: the return annotation is missing; it is the metric's type: -> bool, -> int, -> float …")
+    result = returned(annotation_text(annotations["return"]), where)
+    parameters = _parameters(function, annotations, where)
+    if result.steps and any(one.field == "expected" and one.annotation == "str" for one in parameters):
+        raise DeclarationError(f"{where}: a metric that asks takes all references at once; write expected: list[str]")
+    return declared_metric(
+        function,
+        name,
+        categories,
+        where=where,
+        number=result.number,
+        judge=result.judge,
+        embedder=result.embedder,
+        steps=result.steps,
+        parameters=parameters,
+        one_of=one_of,
+        options=_options(function, annotations, where),
+        doc=function.__doc__ or "",
+        version=version or ("1" if built_in(function.__module__) else source_hash(function)),
+        origin=(function.__module__, function.__qualname__),
+        **stated,
+    )
+
+
+def declared_metric(
+    function: Callable[..., Any],
+    name: str,
+    categories: MetricCategory,
+    *,
+    where: str,
+    number: str,
+    judge: bool,
+    embedder: bool,
+    parameters: tuple[Parameter, ...],
+    doc: str,
+    version: str,
+    origin: tuple[str, str],
+    steps: bool = False,
+    options: tuple[Option, ...] = (),
+    one_of: Iterable[tuple[str, ...]] = (),
+    source: str = "",
+    aka: Mapping[str, _Same | str] | None = None,
+    type: Type | None = None,
+    range: tuple[float, float] | None = None,
+    direction: Direction = "higher",
+    threshold: float | None = None,
+    corpus: CorpusFold | None = None,
+    example: Mapping[str, Any] | None = None,
+    since: str = "0.1.0",
+    status: Lifecycle = "stable",
+    replaced_by: str | None = None,
+    opaque: Any = None,
+    judged: Any = None,
+) -> Metric[Any]:
+    """Builds a metric from its parts, whatever form it was written in, and refuses what contradicts itself."""
+    groups = tuple(tuple(group) for group in one_of)
+    _check_groups(groups, parameters, where)
+    _check_name(name, origin[0], judge, embedder, where)
+    if direction not in ("higher", "lower", "none"):
+        raise DeclarationError(f"{where}: direction '{direction}' is none of higher, lower, none")
+    kind: Any = type or number
+    if kind not in ("binary", "proportion", "continuous", "count"):
+        raise DeclarationError(f"{where}: type '{kind}' is none of binary, proportion, continuous, count")
+    if threshold is None and direction != "none" and (kind == "binary" or (direction == "lower" and categories & MetricCategory.Safety)):
+        threshold = 0.5
+    if not 0 < len(version) <= VERSION_LIMIT:
+        raise DeclarationError(f"{where}: the version '{version}' has {len(version)} characters; 1 to {VERSION_LIMIT} are allowed")
+    aliases, relations = _names_elsewhere(aka or {}, where)
+    return Metric(
+        name=name,
+        version=version,
+        categories=_flags(categories, parameters, groups, judge, embedder, where),
+        function=function,
+        parameters=parameters,
+        one_of=groups,
+        options=options,
+        type=kind,
+        direction=direction,
+        range=_range(kind, range, where),
+        threshold=threshold,
+        judge=judge,
+        embedder=embedder,
+        steps=steps,
+        doc=_docstring(doc, where),
+        source=source,
+        aliases=aliases,
+        relations=relations,
+        example=dict(example or {}),
+        since=since,
+        status=status,
+        replaced_by=replaced_by,
+        corpus=corpus,
+        origin=origin,
+        opaque=opaque,
+        judged=judged,
+    )
+
+
+def named_parameters(required: Iterable[str], optional: Iterable[str], where: str) -> tuple[Parameter, ...]:
+    """Parameters for fields that are only named, each with the annotation that is natural for it."""
+    names = [(name, True) for name in required] + [(name, False) for name in optional]
+    return tuple(_named(name, needed, where) for name, needed in names)
+
+
+_NATURAL: Final = {
+    "text": "str",
+    "expected": "list[str]",
+    "contexts": "list[Context]",
+    "messages": "list[Message]",
+    "calls": "list[ToolCall]",
+    "expected_calls": "list[ExpectedToolCall]",
+    "tools": "list[Tool]",
+    "usage": "Usage",
+    "schema": "Json",
+    "mapping": "Json",
+    "json": "Json",
+}
+
+
+def _named(name: str, required: bool, where: str) -> Parameter:
+    if name.startswith("metadata.") and len(name) > len("metadata."):
+        return Parameter(name.rpartition(".")[2], name, "str", required)
+    if name not in FIELDS:
+        raise DeclarationError(f"{where}: '{name}' is no field of a record; {did_you_mean(name, FIELDS) or 'a record has ' + ', '.join(FIELDS)}")
+    shape = FIELDS[name].shape
+    return Parameter(name, name, _NATURAL.get(shape, shape), required)
+
+
+def renamed(one: Metric[Any], **changes: Any) -> Metric[Any]:
+    """The same declaration with some attributes changed."""
+    return evolve(one, **changes)
+
+
+def _parameters(function: Callable[..., Any], annotations: Mapping[str, object], where: str) -> tuple[Parameter, ...]:
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    first_default = len(names) - len(defaults)
+    if any(default is not None for default in defaults):
+        raise DeclarationError(f"{where}: a field's default is None (it is optional) or absent (it is required); options are keyword-only, after *")
+    return tuple(_parameter(name, annotations, index < first_default, where) for index, name in enumerate(names))
+
+
+def _parameter(name: str, annotations: Mapping[str, object], required: bool, where: str) -> Parameter:
+    if name not in annotations:
+        raise DeclarationError(f"{where}: the field '{name}' has no annotation; write e.g. {name}: str")
+    text, column = column_of(annotation_text(annotations[name]))
+    text, optional = without_none(text)
+    if optional and required:
+        raise DeclarationError(f"{where}: '{name}: {text} | None' is required and may be None; give it the default None, or drop the | None")
+    if column is None and name not in FIELDS:
+        hint = did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}"
+        raise DeclarationError(
+            f"{where}: '{name}' is no field of a record; {hint} An option stands after *; a column of your own is {name}: Annotated[str, Column(\"{name}\")]"
+        )
+    if text not in COERCERS:
+        raise DeclarationError(f"{where}: the field '{name}' cannot be '{text}'; it can be {', '.join(COERCERS)}")
+    return Parameter(name, f"metadata.{column}" if column else name, text, required)
+
+
+def _options(function: Callable[..., Any], annotations: Mapping[str, object], where: str) -> tuple[Option, ...]:
+    code = function.__code__
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    if not names:
+        return ()
+    for name in names:
+        if name in _NO_OPTION:
+            raise DeclarationError(f"{where}: an option cannot be called '{name}', every metric has a key of that name; choose another")
+        if name not in annotations:
+            raise DeclarationError(f"{where}: the option '{name}' has no annotation; write e.g. {name}: int = 5")
+    defaults = function.__kwdefaults__ or {}
+    return tuple(Option(name, option_type(annotation_text(annotations[name]), where), defaults.get(name, REQUIRED)) for name in names)
+
+
+def _check_groups(groups: tuple[tuple[str, ...], ...], parameters: tuple[Parameter, ...], where: str) -> None:
+    optional = {one.field for one in parameters if not one.required}
+    for group in groups:
+        for name in group:
+            if name not in optional:
+                raise DeclarationError(f"{where}: one_of names '{name}', which is no optional field of the metric; give the parameter the default None")
+
+
+def built_in(module: str | None) -> bool:
+    """Whether a metric declared in this module is one of measurand's own."""
+    return module is not None and module.startswith("measurand.catalogue.")
+
+
+def _check_name(name: str, module: str, judge: bool, embedder: bool, where: str) -> None:
+    if len(name) > NAME_LIMIT or not name or not all(part.isidentifier() for part in name.split(".")):
+        raise DeclarationError(f"{where}: a metric's name is words of letters, digits and _ joined by dots, at most {NAME_LIMIT} characters")
+    if "." in name:
+        return
+    if not built_in(module):
+        raise DeclarationError(f"{where}: a name without a dot is kept for built-ins; give yours a namespace: @metric(\"house.{name}\")")
+    prefix = "llm_" if judge else "embed_" if embedder else "code_"
+    if not name.startswith(prefix):
+        asks = "asks a judge" if judge else "uses an embedder" if embedder else "asks no model"
+        raise DeclarationError(f"{where}: it {asks}, so its name begins with {prefix}")
+
+
+def _flags(
+    written: MetricCategory, parameters: tuple[Parameter, ...], groups: tuple[tuple[str, ...], ...], judge: bool, embedder: bool, where: str
+) -> MetricCategory:
+    by_hand = written & DERIVED
+    if by_hand:
+        raise DeclarationError(f"{where}: {by_hand} follows from the metric's fields and instruments and is not written; remove it from the categories")
+    return written | derived_flags((one.field for one in parameters if one.required), groups, judge=judge, embedder=embedder)
+
+
+def _range(kind: str, given: tuple[float, float] | None, where: str) -> tuple[float, float]:
+    if kind == "continuous":
+        if given is None:
+            raise DeclarationError(f"{where}: a continuous metric says its range: range=(0.0, float(\"inf\"))")
+        return given
+    if given is not None:
+        raise DeclarationError(f"{where}: a {kind} metric has its range by its type; drop range= or write type=\"continuous\"")
+    return (0.0, math.inf) if kind == "count" else (0.0, 1.0)
+
+
+def _names_elsewhere(aka: Mapping[str, _Same | str], where: str) -> tuple[tuple[str, ...], tuple[Relation, ...]]:
+    aliases: list[str] = []
+    relations: list[Relation] = []
+    for name, relation in aka.items():
+        if isinstance(relation, str):
+            relations.append(Relation(name, relation))
+        elif name.startswith(_ADAPTERS):
+            raise DeclarationError(f"{where}: '{name}' lies in an adapter's namespace, which holds no aliases; state the difference as a sentence")
+        else:
+            aliases.append(name)
+    return tuple(aliases), tuple(relations)
+
+
+def _docstring(raw: str, where: str) -> str:
+    if not raw.strip():
+        raise DeclarationError(f"{where}: the docstring is missing; its first line is what `metrics list` says")
+    if "\n" not in raw:
+        return raw.strip()
+    first, _, rest = raw.partition("\n")
+    lines = rest.expandtabs().split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join([first.strip(), *(line[indent:].rstrip() for line in lines)]).strip()
+
+
+def source_hash(function: Callable[..., Any]) -> str:
+    """Eight hex digits over a function's source; over its compiled code where the source cannot be had (typed into a bare prompt)."""
+    import hashlib
+    import inspect
+
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        code = function.__code__
+        text = repr((code.co_code, code.co_consts, code.co_names))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+class OptionsError(MeasurandError):
+    """Options that a metric does not take; `problems` are sentences."""
+
+    exit_code = 2
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+def checked_options(one: Metric[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a metric with their values. Raises `OptionsError` with every unknown name, wrong type and missing required option."""
+    known = {option.name: option for option in one.options}
+    problems: list[str] = []
+    for name, value in given.items():
+        option = known.get(name)
+        if option is None:
+            takes = did_you_mean(name, known) or (f"it takes {', '.join(known)}" if known else "it takes no options")
+            problems.append(f"{one.name} has no option '{name}'; {takes}")
+        elif not option.type.accepts(value):
+            problems.append(f"{one.name}: {name} = {value!r} is not {option.type.allowed}")
+    problems += [f"{one.name} needs the option '{name}', which has no default" for name in one.needs_options if name not in given]
+    if problems:
+        raise OptionsError(problems)
+    return {name: given.get(name, option.default) for name, option in known.items()}

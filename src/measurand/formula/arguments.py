@@ -1,0 +1,145 @@
+"""Whether the arguments of a call are those that were expected."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Final, Literal
+
+from measurand.core.errors import InvalidFieldError, did_you_mean
+from measurand.core.record import Json
+from measurand.formula.normalise import folded
+from measurand.formula.patterns import found
+
+Mode = Literal["given", "exact", "ignore"]
+"""Which arguments are compared: those the expected call gives, these and no others, or none."""
+
+COMPARATORS: Final = ("exact", "numeric", "regex", "casefold", "one_of", "ignore")
+_FIELD: Final = "expected_tool_calls"
+_ABSENT: Final = object()
+
+
+def json_key(value: Json) -> Hashable:
+    """A hashable stand-in that is equal exactly for equal JSON: 1 equals 1.0, not "1" and not true; the order of keys does not matter."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, Mapping):
+        return ("object", frozenset((key, json_key(item)) for key, item in value.items()))
+    if isinstance(value, (list, tuple)):
+        return ("array", *(json_key(item) for item in value))
+    return value  # type: ignore[no-any-return]  # null, a number or a text
+
+
+def arguments_fit(wanted: Mapping[str, Json] | None, match: Mapping[str, Json], given: Json, mode: Mode = "given") -> bool:
+    """Whether the arguments `given` in a call fit those `wanted`, compared as `match` says, argument by argument.
+
+    `wanted` None with no `match`: not checked. `{}`: there must be none. Otherwise each wanted argument must be there and fit; others are not
+    looked at, or with mode "exact" not allowed. Absent arguments are `{}`; text that was no JSON object fits nothing.
+    Raises `InvalidFieldError` for a comparator that does not exist, `CellTimeoutError` for a pattern that takes too long.
+    """
+    if mode == "ignore" or (wanted is None and not match):
+        return True
+    made = {} if given is None else given
+    if not isinstance(made, Mapping):
+        return False
+    expected = wanted or {}
+    if not expected and not match:
+        return not made
+    if mode == "exact" and any(name not in expected and name not in match for name in made):
+        return False
+    names = (*expected, *(name for name in match if name not in expected))
+    return all(argument_fits(match.get(name, "exact"), expected.get(name), made.get(name, _ABSENT)) for name in names)
+
+
+def argument_fits(comparator: Json, wanted: Json, given: object) -> bool:
+    """Whether one argument fits, by a comparator.
+
+    | comparator | fits when |
+    | --- | --- |
+    | `"exact"` | equal as JSON |
+    | `"numeric"`, `{numeric = 0.01}`, `{numeric = {abs = …, rel = …}}` | both are numbers or numeric text, that near (default: 1e-9 of the larger) |
+    | `"regex"`, `{regex = "…"}` | the pattern (the wanted value, or the one given here) is found in the argument's text |
+    | `"casefold"` | equal, letter case apart |
+    | `"one_of"`, `{one_of = […]}` | equal to one of the list (the wanted value, or the one given here); null in the list allows the argument to be absent |
+    | `"ignore"` | always, also when absent |
+    """
+    kind, setting = _comparator(comparator)
+    if kind == "ignore":
+        return True
+    if kind == "one_of":
+        return _is_one_of(wanted if setting is _ABSENT else setting, None if given is _ABSENT else given)
+    if given is _ABSENT:
+        return False
+    if kind == "regex":
+        return _found(wanted if setting is _ABSENT else setting, given)
+    if kind == "numeric":
+        return _near(wanted, given, setting)
+    if kind == "casefold":
+        return json_key(_folded(wanted)) == json_key(_folded(given))
+    return json_key(wanted) == json_key(given)
+
+
+def _comparator(written: Json) -> tuple[str, object]:
+    if isinstance(written, str) and written in COMPARATORS:
+        return written, _ABSENT
+    if isinstance(written, Mapping) and len(written) == 1:
+        kind, setting = next(iter(written.items()))
+        if kind in COMPARATORS:
+            return kind, setting
+    word = written if isinstance(written, str) else next(iter(written), "") if isinstance(written, Mapping) else ""
+    hint = did_you_mean(str(word), COMPARATORS) or f'allowed are {", ".join(COMPARATORS)}, or one of them with its setting: {{"numeric": 0.01}}'
+    raise InvalidFieldError(f"match: {written!r} is no comparator; {hint}", _FIELD)
+
+
+def _is_one_of(allowed: object, given: object) -> bool:
+    if not isinstance(allowed, (list, tuple)):
+        raise InvalidFieldError(f"match: one_of needs a list of allowed values, not {allowed!r}", _FIELD)
+    key = json_key(given)
+    return any(json_key(value) == key for value in allowed)
+
+
+def _found(pattern: object, given: object) -> bool:
+    if not isinstance(pattern, str):
+        raise InvalidFieldError(f"match: regex needs a pattern in text, not {pattern!r}", _FIELD)
+    return isinstance(given, str) and found(pattern, given, field=_FIELD)
+
+
+def _near(wanted: Json, given: object, setting: object) -> bool:
+    absolute, relative = _tolerance(setting)
+    left, right = _number(wanted), _number(given)
+    if left is None or right is None:
+        return False
+    return left == right or abs(left - right) <= max(absolute, relative * max(abs(left), abs(right)))
+
+
+def _tolerance(setting: object) -> tuple[float, float]:
+    if setting is _ABSENT:
+        return 0.0, 1e-9
+    if _is_number(setting):
+        return float(setting), 0.0  # type: ignore[arg-type]  # a number, just tested
+    if isinstance(setting, Mapping) and setting and set(setting) <= {"abs", "rel"} and all(_is_number(value) for value in setting.values()):
+        return float(setting.get("abs", 0.0)), float(setting.get("rel", 0.0))
+    raise InvalidFieldError(f"match: the tolerance of numeric is a number from 0, or abs and rel, not {setting!r}", _FIELD)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if number - number == 0 else None  # infinities and NaN, which float() reads from text, are no numbers here
+
+
+def _folded(value: Json) -> Json:
+    if isinstance(value, str):
+        return folded(value)
+    if isinstance(value, Mapping):
+        return {key: _folded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_folded(item) for item in value]
+    return value

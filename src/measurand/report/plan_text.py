@@ -1,0 +1,38 @@
+"""A plan as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from measurand.report.terminal import counted, safe, table, thousands, usd
+from measurand.run.plan import Plan
+
+
+def plan_lines(plan: Plan, bounds: Sequence[str]) -> list[str]:
+    """What a run will do, what it leaves out, what reads what, and what to type."""
+    rows = plan.dataset.rows if plan.dataset else 0
+    lines = [f"{counted(rows, 'row')}, {counted(len(plan.metrics), 'metric')}, no model: nothing is sent, nothing is paid", ""]
+    lines += table(
+        ("METRIC", "ROWS", "CALLS", "USD"),
+        [(one.instance.name, thousands(one.applicable_rows), "0", usd(0.0)) for one in plan.metrics],
+        right=(1, 2, 3),
+    )
+    for left in plan.left_out:
+        lines.append(f"left out: {safe(left.metric)} (needs {', '.join(left.missing)})")
+    lines += ["", *mapping_lines(plan), *bounds, ""]
+    lines.append(f"plan {plan.plan_id}. Run it: metrics run --expect-plan {plan.plan_id}")
+    return lines
+
+
+def mapping_lines(plan: Plan) -> list[str]:
+    """Which column feeds which field, and what is noted about it."""
+    if plan.dataset is None:
+        return []
+    read = [entry for entry in plan.dataset.mapping if entry["field"] != "metadata"]
+    aside = [safe(entry["column"]) for entry in plan.dataset.mapping if entry["field"] == "metadata"]
+    pairs = [f"{entry['field']} ← {safe(entry['column'])}" if entry["how"] != "derived" else f"{entry['field']} (derived)" for entry in read]
+    if aside:
+        pairs.append(f"metadata ← {', '.join(aside)}")
+    lines = ["mapping  " + " · ".join(pairs)] if pairs else []
+    lines += [f"  {safe(entry['column'])}: {safe(entry['note'])}" for entry in plan.dataset.mapping if entry.get("note")]
+    return lines + [safe(note) for note in plan.dataset.notes]

@@ -1,0 +1,128 @@
+"""A run's summary as people read it: the numbers first, then what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from measurand.report.terminal import counted, duration, interval, number, percent, safe, table, thousands, usd
+from measurand.run.summary import MetricReport, SliceSummary, Summary
+
+_HEADER = ("METRIC", "N", "MEAN", "95 % INTERVAL", "ERRORS", "N/A", "USD")
+_RIGHT = (1, 2, 3, 4, 5, 6)
+_SLICE_HEADER = ("", "N", "MEAN", "95 % INTERVAL", "ERRORS", "N/A")
+_ROUTINE = ("wilson", "t")
+
+
+def summary_lines(summary: Summary, *, fit: int | None = None) -> list[str]:
+    """The table of metrics, a line for what needs saying about each, the slices, and what the numbers are over."""
+    rows = [_row(one) for one in summary.metrics]
+    lines = table(_HEADER, rows, right=_RIGHT, fit=fit, shrink=(0,))
+    notes = [line for one in summary.metrics for line in _notes(one)]
+    if notes:
+        lines += ["", *notes]
+    for by in dict.fromkeys(part.by for one in summary.metrics for part in one.slices):
+        lines += ["", *_slice_table(by, summary, fit)]
+    lines += [f"{safe(name)} has a value of its own in nearly every row: not a slice" for name in summary.slices_left_out]
+    return [*lines, "", *_basis(summary)]
+
+
+def _row(one: MetricReport) -> tuple[str, ...]:
+    found = one.found
+    return (
+        one.metric.name,
+        thousands(found.n),
+        number(found.mean),
+        interval(found.ci_low, found.ci_high),
+        thousands(one.errors),
+        thousands(one.not_applicable),
+        usd(0.0),
+    )
+
+
+def _notes(one: MetricReport) -> Iterator[str]:
+    found = one.found
+    said = []
+    if found.rows_scored == 0:
+        said.append("nothing scored")
+    if one.metric.direction == "lower":
+        said.append("lower is better")
+    for statistic in found.statistics:
+        if statistic.name in _HEADLINES and statistic.value is not None:
+            ends = f" ({interval(statistic.low, statistic.high)})" if statistic.low is not None and statistic.high is not None else ""
+            said.append(f"{statistic.name} {number(statistic.value)}{ends}")
+    last = _last_power(one)
+    if last:
+        said.append(last)
+    if found.pass_rate is not None and one.metric.type != "binary":
+        said.append(f"{percent(found.pass_rate.value)} pass at {number(one.metric.threshold)}")
+    said += found.notes
+    if said:
+        yield f"{safe(one.metric.name)}: {', '.join(said)}"
+
+
+_HEADLINES = ("p50", "p95", "corpus")
+
+
+def _last_power(one: MetricReport) -> str:
+    powers = [entry for entry in one.found.statistics if entry.name.startswith("pass^") and entry.value is not None]
+    if len(powers) < 2:
+        return ""
+    top = powers[-1]
+    return f"{top.name} {number(top.value)} ({interval(top.low, top.high)})"
+
+
+def _slice_table(by: str, summary: Summary, fit: int | None) -> list[str]:
+    rows = [_slice_row(one, part) for one in summary.metrics for part in one.slices if part.by == by]
+    return table((f"BY {by}", *_SLICE_HEADER[1:]), rows, right=_RIGHT[:-1], fit=fit, shrink=(0,))
+
+
+def _slice_row(one: MetricReport, part: SliceSummary) -> tuple[str, ...]:
+    found = part.found
+    return (
+        f"{part.value}  {one.metric.name}",
+        thousands(found.n),
+        number(found.mean),
+        interval(found.ci_low, found.ci_high),
+        thousands(part.errors),
+        thousands(part.not_applicable),
+    )
+
+
+def _basis(summary: Summary) -> list[str]:
+    info = summary.info
+    rows = int(info.counts.get("rows") or info.dataset.get("rows") or 0)
+    over = f"{counted(rows, 'row')} of {safe(str(info.dataset.get('path', '')))}"
+    units = max((one.found.n for one in summary.metrics), default=0)
+    if any(one.found.trials is not None for one in summary.metrics):
+        trials = [one.found.trials for one in summary.metrics if one.found.trials is not None]
+        fewest, most = min(one.fewest for one in trials), max(one.most for one in trials)
+        each = f"{most} trials each" if fewest == most else f"{fewest} to {most} trials each"
+        over += f": {counted(units, 'task')}, {each}; intervals are over tasks"
+    elif any(one.found.clustered is not None for one in summary.metrics):
+        groups = max(one.found.clustered.n_clusters for one in summary.metrics if one.found.clustered is not None)
+        over += f" in {counted(groups, 'cluster')}; intervals take that into account"
+    lines = [over + (f", {duration(info.elapsed_s)}" if info.elapsed_s is not None else "")]
+    filtered = info.dataset.get("filtered", 0)
+    if filtered:
+        lines.append(f"{counted(int(filtered), 'row')} left out by --where or --limit")
+    skipped = info.dataset.get("skipped", 0)
+    if skipped:
+        lines.append(f"{counted(int(skipped), 'row')} could not be read and were skipped (on_bad_row)")
+    if info.status != "complete":
+        lines.append(f"INCOMPLETE: {safe(info.reason or 'it did not reach its end')}")
+    return lines
+
+
+def next_lines(summary: Summary) -> list[str]:
+    """What the run is called, and what to type next."""
+    info = summary.info
+    ref = "latest" if info.status == "complete" else info.run_id
+    failing = any(one.found.pass_rate is not None and one.found.pass_rate.value not in (None, 1.0) for one in summary.metrics)
+    wrong = any(one.errors for one in summary.metrics)
+    steps = []
+    if wrong:
+        steps.append(f"Errors: metrics results {ref} --errors")
+    if failing:
+        steps.append(f"Rows that fail: metrics results {ref} --failed")
+    steps.append(f"As a table: metrics export {ref} -o results.csv")
+    return [f"run {safe(info.label)}. {' · '.join(steps)}"]
