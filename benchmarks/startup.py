@@ -12,9 +12,11 @@ import os
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final, NamedTuple
 
-METRICS: Final = (sys.executable, "-m", "measurand")
+SCRIPT: Final = Path(sys.executable).with_name("metrics")
+METRICS: Final = (str(SCRIPT),) if SCRIPT.exists() else (sys.executable, "-m", "measurand")
 YARDSTICK: Final = "python -c pass"
 COMMANDS: Final = {
     YARDSTICK: (sys.executable, "-c", "pass"),

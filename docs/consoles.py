@@ -1,7 +1,7 @@
 """The commands shown in README and docs, run for real.
 
 A `console` block holds commands (lines that start with `$ `) and what they print. A block with a `title` is a file that the commands below it
-find. A `python` block is run as a script. `python docs/consoles.py` runs every page in a folder of its own and writes the outputs into it;
+find. A `python` block is run as a script. `python docs/consoles.py [PAGE …]` runs every page in a folder of its own and writes the outputs into it;
 `tests/test_docs.py` runs them too and fails where a page says something else.
 """
 
@@ -23,7 +23,7 @@ SHIPPED: Final = ("metrics.toml", "examples")
 FENCE: Final = re.compile(r"^```(?P<language>\w+)?(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run: ids, times, dates, speeds.
 VARYING: Final = re.compile(
-    r"\b(?=[0-9a-f]*\d)[0-9a-f]{6,32}\b|\b\d[\d.,]* ?(?:s|ms|min)\b|\b\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|\+00:00)?)?|\b\d{1,2}:\d\d(?::\d\d)?\b"
+    r"\b[0-9a-f]{8}\b|\b[0-9a-f]{6}(?:-[0-9a-f]{6})+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{6,32}\b|\b\d[\d.,]* ?(?:s|ms|min)\b|\b\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|\+00:00)?)?|\b\d{1,2}:\d\d(?::\d\d)?\b"
 )
 SECONDS: Final = 120
 
@@ -101,15 +101,22 @@ def in_fresh_folder(work: Callable[[Path], str]) -> str:
         return work(folder)
 
 
-def main() -> None:
-    """Writes the outputs into every page."""
-    for path in PAGES:
+def main() -> int:
+    """Writes the outputs into the pages named, or into every page; 1 where a script of a page fails."""
+    failed = False
+    for path in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
         before = path.read_text(encoding="utf-8")
-        after = in_fresh_folder(lambda folder, page=before: refreshed(page, folder))  # type: ignore[misc]  # the default binds the page
+        try:
+            after = in_fresh_folder(lambda folder, page=before: refreshed(page, folder))  # type: ignore[misc]  # the default binds the page
+        except RuntimeError as error:
+            failed = True
+            print(f"{path.relative_to(ROOT)}: {error}", file=sys.stderr)
+            continue
         if stable(after) != stable(before):
             path.write_text(after, encoding="utf-8")
             print(f"written: {path.relative_to(ROOT)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mkdocs.structure.files import File, Files
 
-from measurand import Metric, MetricCategory, registry, score
+from measurand import Metric, MetricCategory, registry
 from measurand.core.metric import REQUIRED
 from measurand.core.record import FIELDS
 from measurand.core.taxonomy import DERIVED, MEANINGS
+from measurand.report.catalogue_json import split_example
+from measurand.report.metric_text import computed_example
 
 if TYPE_CHECKING:
     import click
@@ -107,12 +109,10 @@ def _default(value: object) -> str:
 
 
 def _example(one: Metric[Any]) -> Iterator[str]:
-    if not one.example or one.judge or one.embedder:
+    result = computed_example(one)
+    if result is None:
         return
-    taken = {option.name for option in one.options}
-    options = {name: value for name, value in one.example.items() if name in taken}
-    fields = {name: value for name, value in one.example.items() if name not in taken}
-    result = score(one, options=options, **fields)
+    fields, options = split_example(one)
     yield from ("## Example", "", "```json", json.dumps(fields, ensure_ascii=False, indent=2), "```", "")
     if options:
         yield from (f"with {', '.join(f'`{name} = {json.dumps(value, ensure_ascii=False)}`' for name, value in options.items())}", "")

@@ -24,7 +24,7 @@ def _cases() -> Iterator[Any]:
             yield pytest.param(path.stem, case, id=f"{path.stem}-{number}")
 
 
-@pytest.mark.parametrize(("name", "case"), _cases())
+@pytest.mark.parametrize(("name", "case"), list(_cases()))
 def test_golden_case(name: str, case: dict[str, Any]) -> None:
     assert set(case) <= CASE_KEYS, f"unknown keys {set(case) - CASE_KEYS}"
     assert case["why"].strip()

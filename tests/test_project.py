@@ -40,6 +40,7 @@ ROOMS: Final = {
     "scipy": ("stats",),
     "sqlalchemy": ("run/store",),
     "tomli": ("config", "run"),
+    "typing_extensions": ("config", "report"),
 }
 LICENCES: Final = {"agent": "MIT License", "rag": "Apache License"}
 
@@ -62,7 +63,7 @@ def test_a_library_stays_in_its_rooms(library: str) -> None:
 
 
 def test_every_third_party_import_is_a_dependency() -> None:
-    names = {"SQLAlchemy": "sqlalchemy"}
+    names = {"SQLAlchemy": "sqlalchemy", "typing-extensions": "typing_extensions"}
     project = PYPROJECT["project"]
     listed = [*project["dependencies"], *project["optional-dependencies"]["parquet"], *project["optional-dependencies"]["postgres"]]
     known = {names.get(name, name) for name in (re.split(r"[\[<>= ]", line)[0] for line in listed)}

@@ -8,14 +8,45 @@ from measurand.config.secrets import is_secret, is_suspect, looks_like_a_secret,
 
 
 @pytest.mark.parametrize(
-    "name", ["api_key", "apiKey", "APIKEY", "x-api-key", "Authorization", "Proxy-Authorization", "password", "client_secret", "access_token", "token", "key", "Cookie", "sig"]
+    "name",
+    [
+        "api_key",
+        "apiKey",
+        "APIKEY",
+        "x-api-key",
+        "Authorization",
+        "Proxy-Authorization",
+        "password",
+        "client_secret",
+        "access_token",
+        "token",
+        "key",
+        "Cookie",
+        "sig",
+    ],
 )
 def test_names_of_secrets(name: str) -> None:
     assert is_secret(name)
     assert is_suspect(name)
 
 
-@pytest.mark.parametrize("name", ["max_tokens", "max_output_tokens", "api_key_env", "author", "keyboard", "X-Team", "monkey", "api-version", "input", "tokens_per_minute"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_tokens",
+        "max_output_tokens",
+        "api_key_env",
+        "author",
+        "keyboard",
+        "X-Team",
+        "monkey",
+        "api-version",
+        "input",
+        "tokens_per_minute",
+        "code_token_f1",
+        "code_author",
+    ],
+)
 def test_names_of_no_secrets(name: str) -> None:
     assert not is_secret(name)
 

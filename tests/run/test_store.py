@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 from collections.abc import Callable
@@ -287,6 +288,16 @@ def test_an_empty_run_has_empty_arrays(store: Store, make_run: Callable[..., Run
     assert (len(tasks), clusters) == (0, None)
     assert list(run.results()) == []
     assert list(run.samples()) == []
+
+
+def test_runs_and_writers_keep_their_store_open(make_run: Callable[..., RunStart], fill: Callable[..., StoredRun]) -> None:
+    run = fill(open_store("sqlite://"))
+    gc.collect()
+    assert len(list(run.results())) == 9
+    writer = open_store("sqlite://").begin(make_run("r1"))
+    gc.collect()
+    writer.add([sample(0)], [])
+    writer.finish("complete")
 
 
 def test_without_trials_and_clusters_there_are_no_unit_codes(store: Store, fill: Callable[..., StoredRun]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,4 +103,5 @@ def test_a_file_that_is_no_run_file_does_not_hide_a_name(runs: Store, tmp_path: 
 def test_a_store_is_opened_for_a_run_of_it(tmp_path: Path, file_store: Store, fill: Callable[..., StoredRun]) -> None:
     fill(file_store, "r1")
     with open_run("r1", f"sqlite:///{tmp_path / 'kept' / 'store.db'}", "p") as run:
+        gc.collect()
         assert len(list(run.results())) == 9

@@ -41,6 +41,7 @@ def code_context_precision(contexts: list[Context], reference_contexts: list[Con
 
     Distinct relevant / distinct retrieved. With `k`: relevant among the first k / k, also when fewer were retrieved.
     A passage retrieved again keeps its rank and is not relevant. Relevant: a reference with grade (`score`) above 0, or without one.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when irrelevant passages cost tokens or mislead.
     Not when their order matters (see `code_ndcg`, `code_average_precision`), or without gold passages (see `llm_context_relevance`).
     Empty: nothing retrieved: 0; nothing relevant exists (`reference_contexts` empty): not defined.
@@ -65,6 +66,7 @@ def code_context_recall(contexts: list[Context], reference_contexts: list[Contex
     """Share of the relevant passages that were retrieved.
 
     Relevant retrieved (with `k`: among the first k) / R, the number of relevant passages.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when an answer needs every passage that bears on it.
     Not when one good passage is enough (see `code_hit_rate`, `code_mrr`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -77,6 +79,7 @@ def code_context_f1(contexts: list[Context], reference_contexts: list[Context], 
     """Harmonic mean of context precision and context recall.
 
     2·P·R / (P + R) of `code_context_precision` and `code_context_recall` with the same options; 0 when both are 0.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when noise and gaps both matter and one number is wanted.
     Not when the order matters (see `code_ndcg`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -90,6 +93,7 @@ def code_r_precision(contexts: list[Context], reference_contexts: list[Context],
     """Precision at the rank where a perfect list would be complete.
 
     Relevant among the first R retrieved / R, the number of relevant passages.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when the number of relevant passages differs much between questions.
     Not when it is always one (then it is `code_hit_rate` at k = 1).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -102,6 +106,7 @@ def code_hit_rate(contexts: list[Context], reference_contexts: list[Context], *,
     """Whether at least one relevant passage was retrieved.
 
     Any relevant one among those retrieved (with `k`: among the first k).
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when one good passage is enough to answer.
     Not when several are needed (see `code_context_recall`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -114,6 +119,7 @@ def code_mrr(contexts: list[Context], reference_contexts: list[Context], *, k: P
     """Reciprocal rank of the first relevant passage; its mean over rows is the MRR.
 
     1 / rank of the first relevant passage (with `k`: among the first k), 0 when there is none.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when a reader stops at the first good passage.
     Not when several are needed (see `code_average_precision`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -135,6 +141,7 @@ def code_average_precision(contexts: list[Context], reference_contexts: list[Con
     """Precision averaged over the ranks of the relevant passages.
 
     Σ over ranks i that hold a relevant passage of precision@i, divided by R. With `k` the sum stops at rank k; R stays, so 1 needs k ≥ R.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when all relevant passages should stand first.
     Not when grades differ (see `code_ndcg`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
@@ -164,6 +171,7 @@ def code_ndcg(
 
     Σ gain / log2(rank + 1), divided by that sum over all graded references in falling order, both cut at `k`.
     gain = grade (`gains = "linear"`) or 2^grade − 1 ("exp"); a grade below 0 gains 0; a reference without a grade has 1.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when some passages are better than others.
     Not when every relevant passage is as good as the next and only presence counts (see `code_context_recall`).
     Empty: nothing retrieved: 0; no reference with a grade above 0: not defined.
@@ -209,6 +217,7 @@ def code_unjudged(contexts: list[Context], reference_contexts: list[Context], *,
     """Share of the retrieved passages that nobody has judged.
 
     Distinct retrieved passages (with `k`: among the first k) that are no reference of any grade, 0 included / distinct retrieved.
+    Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it beside the other retrieval measures: where much is unjudged, they count good finds as wrong (Buckley & Voorhees 2004).
     Not as a measure of the retriever: it says how far the judgements reach.
     Empty: nothing retrieved: 0; `reference_contexts` empty: not defined.

@@ -14,7 +14,7 @@ from measurand.formula import rouge, translation
 from measurand.formula.choice import chosen_letter
 from measurand.formula.edit import levenshtein_ratio
 from measurand.formula.normalise import normalised, tokens, trimmed, words
-from measurand.formula.numbers import final_numbers, same_number
+from measurand.formula.numbers import final_numbers, reference_numbers, same_number
 from measurand.formula.overlap import f1, jaccard, multiset_overlap
 from measurand.formula.patterns import found
 from measurand.formula.phrases import occurs, phrase
@@ -148,11 +148,11 @@ def code_numeric_match(
     No numbers: digits with letters glued to them (58abc, GPT-4), dates, times, versions, number words.
     Use it when the answer is a quantity.
     Not when several numbers must be right (see `code_json_match`).
-    Empty: an output without a number is 0; a reference without one: not defined.
+    Empty: an output without a number is 0; a reference without one, or that is a formula or a list: not defined.
     """
-    wanted = final_numbers(expected)
+    wanted = reference_numbers(expected)
     if not wanted:
-        raise UndefinedError("the reference holds no number")
+        raise UndefinedError("the reference is no number")
     given = final_numbers(output)
     for number in given:
         if any(same_number(number, other, abs_tolerance=abs_tolerance, rel_tolerance=rel_tolerance, percent=percent) for other in wanted):
@@ -305,8 +305,8 @@ def code_levenshtein(output: str, expected: str) -> float:
 # ---------------------------------------------------------------- sacrebleu
 
 
-def _share(scored: Scored) -> Score[float]:
-    return Score(scored.value / 100, details={"score": scored.value, "signature": scored.signature})
+def _share(scored: Scored, highest: float = 1.0) -> Score[float]:
+    return Score(min(scored.value / 100, highest), details={"score": scored.value, "signature": scored.signature})
 
 
 @metric(
@@ -378,7 +378,7 @@ def code_ter(output: str, expected: list[str]) -> Score[float]:
     Not for long texts: the search for moves is slow, and more than a million word pairs end in error `timeout`.
     Empty: an empty output is 1.
     """
-    return _share(translation.ter(output, expected))
+    return _share(translation.ter(output, expected), highest=math.inf)
 
 
 # ---------------------------------------------------------------- ROUGE

@@ -20,4 +20,4 @@ def categories(session: Session, as_json: bool) -> None:
         return
     rows = [(str(flag), terminal.thousands(counts[flag]), meaning) for flag, meaning in MEANINGS.items()]
     terminal.write("\n".join(terminal.table(("FLAG", "METRICS", "MEANING"), rows, right=(1,), wrap=True)))
-    terminal.say("Metrics of one: metrics list --category rag (also requires-context, RequiresContext); of several at once: repeat --category")
+    terminal.note("Metrics of one: metrics list --category rag (also requires-context, RequiresContext); of several at once: repeat --category")

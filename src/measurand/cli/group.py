@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from measurand import __version__
-from measurand.cli.session import Session, global_options
+from measurand.cli.session import Session, global_options, shown_by_us
 from measurand.core.errors import Problem, UsageError, did_you_mean
 from measurand.report import terminal
 
@@ -37,11 +37,15 @@ LATER: Final = (
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are typed."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """`-h`, `--help`."""
+        return shown_by_us(super().get_help_option(ctx))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """In the order of the table, which is the order of use."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         """The command, or None for a word that is none."""
         if cmd_name not in COMMANDS:
             return None
@@ -55,7 +59,7 @@ class LazyGroup(click.Group):
             raise UsageError(_unknown(args[0]))
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         """From the table, so that no command's module is imported."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
@@ -75,7 +79,7 @@ def _unknown(word: str) -> Problem:
     invoke_without_command=True,
 )
 @click.pass_context
-def metrics(context: click.Context, _version: bool, **typed: Any) -> int:
+def metrics(context: click.Context, /, _version: bool, **typed: Any) -> int:
     """Measure LLM, RAG and agent systems: find a metric, check a plan, run it, read numbers with their intervals.
 
     First steps: metrics list · metrics init --for data.jsonl · metrics check · metrics run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,10 @@ from measurand.core.taxonomy import MetricCategory
 from measurand.index import registry
 from measurand.report import terminal
 from measurand.report.catalogue_json import broken_json, metric_json
-from measurand.report.catalogue_text import FORMATS, feed_lines
+from measurand.report.catalogue_text import FORMATS
 
 if TYPE_CHECKING:
-    from measurand.report.catalogue_text import Feed
+    from measurand.report.feed_text import Feed
 
 
 @command("list")
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
 @click.option("--format", "layout", type=click.Choice(list(FORMATS)), default="table", help="How to print them.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(session: Session, data: str | None, plugins: bool, layout: str, as_json: bool, **wanted: Any) -> None:
-    """What can be measured.
+    r"""What can be measured.
 
     \b
     metrics list --category rag --category code-based
     metrics list --for data.jsonl
     metrics list --search "word order" --format names
     """
+    if session.config is not None:
+        from measurand.config import load
+
+        load(session.config, environ=os.environ)  # a config that cannot be is said, whatever of it is used
     if plugins:
         _load_plugins()
     found = _query(**wanted)
@@ -54,24 +59,35 @@ def list_(session: Session, data: str | None, plugins: bool, layout: str, as_jso
     if as_json:
         broken = registry.snapshot.broken if plugins and not any(wanted.values()) and data is None else ()
         terminal.print_json([*map(metric_json, found), *map(broken_json, broken)])
-    elif feed is not None and layout == "table":
-        terminal.write("\n".join(feed_lines(feed, terminal.width())))
-    elif found:
-        terminal.write("\n".join(FORMATS[layout](found, terminal.width())))
-    _say_how_many(found, feed, data)
+    elif layout != "table":
+        terminal.write("".join(f"{line}\n" for line in FORMATS[layout](found)), end="")
+    elif feed is not None:
+        _show_feed(feed, data or "")
+    else:
+        _show_table(found)
 
 
-def _query(words: Sequence[str], any_of: bool, without: Sequence[str], method: Any, requires: Sequence[str], max_cost: float | None, search: str) -> list[Metric[Any]]:
+def _query(
+    words: Sequence[str], any_of: bool, without: Sequence[str], method: Any, requires: Sequence[str], max_cost: float | None, search: str
+) -> list[Metric[Any]]:
     problems: list[Problem] = []
     flags = _flags(words, "--category", problems)
     excluded = _flags(without, "--without", problems)
     problems += [_unknown_field(name) for name in requires if name not in FIELDS and not name.startswith("metadata.")]
     if any_of and not words:
-        problems.append(Problem("bad_option", "--any", "says how --category is meant, and there is none", "metrics list --category rag --category agentic --any"))
+        problems.append(
+            Problem("bad_option", "--any", "says how --category is meant, and there is none", "metrics list --category rag --category agentic --any")
+        )
     if problems:
         raise UsageError(problems)
     return registry.query(
-        all_of=None if any_of else flags, any_of=flags if any_of else None, without=excluded, method=method, requires=requires, max_cost_usd=max_cost, search=search
+        all_of=None if any_of else flags,
+        any_of=flags if any_of else None,
+        without=excluded,
+        method=method,
+        requires=requires,
+        max_cost_usd=max_cost,
+        search=search,
     )
 
 
@@ -101,13 +117,20 @@ def _load_plugins() -> None:
         terminal.say(terminal.safe(f"the plugin {broken.namespace} ({broken.target}) cannot be loaded: {broken.reason}"), always=True)
 
 
-def _say_how_many(found: Sequence[Metric[Any]], feed: Feed | None, data: str | None) -> None:
-    if feed is not None:
-        terminal.say(f"{len(found)} of {len(found) + len(feed.lacking)} metrics can be measured. A config for these rows: metrics init --for {terminal.safe(data or '')}")
-        return
-    waiting = registry.snapshot.plugins
-    more = f" Plugins not loaded ({', '.join(map(terminal.safe, sorted(waiting)))}): metrics list --plugins" if waiting else ""
+def _show_feed(feed: Feed, data: str) -> None:
+    from measurand.report.feed_text import feed_lines
+
+    terminal.write("\n".join(feed_lines(feed, terminal.width())))
+    fed, all_of_them = len(feed.feedable), len(feed.feedable) + len(feed.lacking)
+    terminal.note(f"{fed} of {all_of_them} metrics can be measured. A config for these rows: metrics init --for {terminal.safe(data)}")
+
+
+def _show_table(found: Sequence[Metric[Any]]) -> None:
+    waiting = sorted(registry.snapshot.plugins)
+    more = f" Of plugins not loaded ({', '.join(map(terminal.safe, waiting))}): metrics list --plugins" if waiting else ""
     if not found:
-        terminal.say(f"No metric meets all of this; there are {len(registry)}. Fewer conditions show more: metrics list.{more}")
+        terminal.write(f"No metric meets all of this; there are {len(registry)}. Fewer conditions show more: metrics list.{more}")
         return
-    terminal.say(f"{len(found)} of {len(registry)} metrics. One in full: metrics show {found[len(found) // 2].name}. For your data: metrics list --for FILE{more}")
+    terminal.write("\n".join(FORMATS["table"](found)))
+    example = found[len(found) // 2].name
+    terminal.note(f"{len(found)} of {len(registry)} metrics. One in full: metrics show {example}. For your data: metrics list --for FILE{more}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,9 @@ WRONG: Final = 2
 INTERNAL: Final = 70
 INTERRUPTED: Final = 130
 
+_BRIEF: Final = frozenset({"list", "show", "categories", "-h", "--help"})
+"""Commands that declare metrics, print, and end: collecting garbage would be a twentieth of their time and frees nothing."""
+
 _SENDING: Final = frozenset({"check", "run", "score"})
 """Commands that could have sent something: with several problems they say that nothing was."""
 
@@ -23,16 +27,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line (default: the process's own) and returns its exit code, see interface.md; 1 comes from `gate` alone."""
     words = list(sys.argv[1:] if argv is None else argv)
     _tolerate()
+    brief = words[:1] and words[0] in _BRIEF and not any(word.startswith("--for") for word in words)
+    if brief:
+        gc.disable()
+    try:
+        return _finished(words)
+    finally:
+        gc.enable()
+
+
+def _finished(words: Sequence[str]) -> int:
+    """The exit code once everything printed has left: a reader that went away is no failure, a full disk behind `>` is one and is said once."""
+    from measurand.report.terminal import StdoutError, flush
+
     try:
         code = _version() if words == ["--version"] else _answered(words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        flush()
     except BrokenPipeError:
         _close_quietly()
         return DONE
-    except OSError as error:
-        return _stdout_failed(error)
+    except StdoutError as error:
+        _close_quietly()
+        if sys.stderr is not None:
+            sys.stderr.write(f"stdout: cannot be written: {error}\n")
+        return WRONG
+    return code
 
 
 def _tolerate() -> None:
@@ -45,9 +64,9 @@ def _tolerate() -> None:
 
 def _version() -> int:
     from measurand import __version__
+    from measurand.report.terminal import write
 
-    if sys.stdout is not None:
-        sys.stdout.write(f"measurand {__version__}\n")
+    write(f"measurand {__version__}")
     return DONE
 
 
@@ -55,6 +74,7 @@ def _answered(words: Sequence[str]) -> int:
     import click
 
     from measurand.core.errors import MeasurandError, Problem, ProblemsError
+    from measurand.report.terminal import StdoutError
 
     as_json = _wants_json(words)
     try:
@@ -62,12 +82,12 @@ def _answered(words: Sequence[str]) -> int:
     except click.ClickException as error:
         from measurand.cli.usage import usage_problem
 
-        return _say_problems([usage_problem(error)], WRONG, as_json)
+        return _say_problems([usage_problem(error, words)], WRONG, as_json)
     except ProblemsError as error:
         return _say_problems(error.problems, error.exit_code, as_json, sends=not _SENDING.isdisjoint(words))
     except MeasurandError as error:
         return _say_problems([Problem(_code_of(error), "", str(error))], error.exit_code, as_json)
-    except BrokenPipeError:
+    except (BrokenPipeError, StdoutError):
         raise
     except (KeyboardInterrupt, click.Abort):
         return _say_problems([Problem("interrupted", "", "interrupted")], INTERRUPTED, as_json)
@@ -110,14 +130,6 @@ def _say_problems(problems: Sequence[Problem], code: int, as_json: bool, *, send
     else:
         terminal.say("\n".join(problem_lines(problems, sent_nothing=sends and code == WRONG)), always=True)
     return code
-
-
-def _stdout_failed(error: OSError) -> int:
-    """A full disk behind `>`: the sentence goes to stderr, and what Python would flush at its end goes nowhere."""
-    _close_quietly()
-    if sys.stderr is not None:
-        sys.stderr.write(f"stdout: cannot be written: {(error.strerror or str(error)).lower()}\n")
-    return WRONG
 
 
 def _close_quietly() -> None:

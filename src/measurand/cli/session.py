@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from attrs import frozen
 
-from measurand.cli.loading import import_file
 from measurand.report import terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,8 +31,11 @@ class Session:
 
     def imported(self) -> None:
         """Imports the files of `--load`, once, so that the metrics declared there are known. Raises `UsageError` naming file and line."""
-        for path in self.load:
-            import_file(path)
+        if self.load:
+            from measurand.cli.loading import import_file
+
+            for path in self.load:
+                import_file(path)
 
     def over(self, outer: Session) -> Session:
         """This one, typed after the command's name, over `outer`, typed before it."""
@@ -47,6 +51,10 @@ class Session:
     def of(cls, typed: dict[str, Any]) -> Session:
         """Takes the options of all commands out of what click read."""
         config, load, color, quiet, verbose = (typed.pop(name, None) for name in _PRIVATE)
+        if not config and not load:
+            return cls(color=color, quiet=bool(quiet), verbose=bool(verbose))
+        from pathlib import Path
+
         return cls(Path(config) if config else None, tuple(Path(one) for one in load or ()), color, bool(quiet), bool(verbose))
 
 
@@ -62,8 +70,25 @@ def global_options(*, config_flag: bool = False) -> list[click.Parameter]:
     ]
 
 
+def shown_by_us(option: click.Option | None) -> click.Option | None:
+    """The help option, printing as everything else is printed: in any encoding, to any stdout."""
+
+    def show(context: click.Context, param: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            terminal.write(context.get_help())
+            context.exit()
+
+    if option is not None:
+        option.callback = show
+    return option
+
+
 class Command(click.Command):
     """A command whose help lists its own options, and those of all commands in one line."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """`-h`, `--help`."""
+        return shown_by_us(super().get_help_option(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Own options in full."""
@@ -77,12 +102,7 @@ class Command(click.Command):
 
 
 def command(name: str) -> Callable[[Function], click.Command]:
-    """Makes a function a command: its docstring is the help, its first parameter the `Session`, the rest its own options.
-
-        @command("list")
-        @click.option("--json", "as_json", is_flag=True)
-        def list_(session: Session, as_json: bool) -> None: ...
-    """
+    """Makes a function a command: its docstring is the help, its first parameter the `Session`, the rest the options that `click.option` gives it."""
 
     def made(function: Function) -> click.Command:
         own: list[click.Parameter] = list(reversed(getattr(function, "__click_params__", [])))

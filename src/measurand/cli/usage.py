@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
 
+from measurand.cli.group import COMMANDS
 from measurand.core.errors import Problem, did_you_mean
 
 _ALSO: Final = "{path} --help shows all it takes"
 
 
-def usage_problem(error: click.ClickException) -> Problem:
-    """The problem with where it was typed and the nearest thing that exists."""
+def usage_problem(error: click.ClickException, words: Sequence[str]) -> Problem:
+    """The problem with where it was typed and the nearest thing that exists. `words` are the command line."""
     context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context is not None else "metrics"
+    command = next((word for word in words if word in COMMANDS), None)
+    path = context.command_path if context is not None else f"metrics {command}" if command else "metrics"
     match error:
         case click.NoSuchOption(option_name=name):
             return Problem("unknown_option", path, f"there is no option {name}", _option_hint(name, context, path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from measurand.config.bounds import Bounds, check_bounds, confined
 from measurand.config.gate import GateMetric, GateSettings
-from measurand.config.load import from_mapping, load, settings_for
+from measurand.config.load import from_mapping, load
 from measurand.config.overrides import Override, parse_override
 from measurand.config.questions import AnswerOption, QuestionSettings
 from measurand.config.runtimes import EmbeddingSettings, ModelSettings
@@ -40,5 +40,4 @@ __all__ = [
     "read_variable",
     "redact",
     "redact_all",
-    "settings_for",
 ]

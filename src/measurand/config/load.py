@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from measurand.config.bounds import Bounds, check_bounds, confined
 from measurand.config.locate import MAX_DEPTH, TooDeepError, locate
-from measurand.config.overrides import Override, apply_overrides
+from measurand.config.overrides import apply_overrides
 from measurand.config.problems import bounded, described, unexpanded
 from measurand.config.references import reference_problems
 from measurand.config.settings import STDIN, STORED_RUN, Settings
@@ -28,7 +28,7 @@ _PATH_KEYS = (("data", "path"), ("anchors", "data"))
 _RUNTIME_PATH_KEYS = ("ca_file", "client_cert_file", "client_key_file")
 
 
-def load(path: Path, overrides: Sequence[str | Override] = (), *, environ: Mapping[str, str]) -> Settings:
+def load(path: Path, overrides: Sequence[str] = (), *, environ: Mapping[str, str]) -> Settings:
     """The settings of a file. `overrides` are `--set` options, read as if they stood in the file; `environ` holds the operator's bounds.
 
     Raises ConfigError with every problem found: what the file says, what its tables name, and what the bounds forbid.
@@ -39,7 +39,7 @@ def load(path: Path, overrides: Sequence[str | Override] = (), *, environ: Mappi
     return _settled(root, problems, tuple(overrides), path.parent, tuple(files), bounds)
 
 
-def from_mapping(mapping: Mapping[str, Any], base: Path, overrides: Sequence[str | Override] = (), *, environ: Mapping[str, str], source: str = "") -> Settings:
+def from_mapping(mapping: Mapping[str, Any], base: Path, overrides: Sequence[str] = (), *, environ: Mapping[str, str], source: str = "") -> Settings:
     """The settings of a mapping with the tables of metrics.toml as keys, e.g. from Python; paths are relative to `base`.
 
     `source` names it in problems. Raises ConfigError like `load`.
@@ -51,21 +51,7 @@ def from_mapping(mapping: Mapping[str, Any], base: Path, overrides: Sequence[str
     return _settled(root, problems, tuple(overrides), base, tuple(files[1:]), bounds)
 
 
-def settings_for(
-    config: str | Path | Mapping[str, Any] | None, overrides: Mapping[str, Mapping[str, Any]] | None = None, *, environ: Mapping[str, str] | None = None
-) -> Settings:
-    """The settings that a call from Python names: a file, a mapping (paths relative to the working directory), or None: every key at its default.
-
-    `overrides` are tables of keys laid over it, e.g. {"run": {"on_missing": "skip"}}. `environ`: os.environ. Raises ConfigError.
-    """
-    given = os.environ if environ is None else environ
-    laid_over = tuple(Override((section, key), value) for section, table in (overrides or {}).items() for key, value in table.items())
-    if config is None or isinstance(config, Mapping):
-        return from_mapping(config or {}, Path.cwd(), laid_over, environ=given, source="config" if config else "")
-    return load(Path(config), laid_over, environ=given)
-
-
-def _settled(root: Node, problems: list[Problem], overrides: tuple[str | Override, ...], base: Path, files: tuple[Path, ...], bounds: Bounds) -> Settings:
+def _settled(root: Node, problems: list[Problem], overrides: tuple[str, ...], base: Path, files: tuple[Path, ...], bounds: Bounds) -> Settings:
     if any(problem.code == "too_large" for problem in problems):
         raise ConfigError(bounded(problems))
     root, wrong_overrides = apply_overrides(root, overrides)

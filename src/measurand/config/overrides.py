@@ -37,24 +37,24 @@ def parse_override(text: str) -> Override:
     return Override(path, _value(path, value_part))
 
 
-def apply_overrides(root: Node, given: tuple[str | Override, ...]) -> tuple[Node, list[Problem]]:
+def apply_overrides(root: Node, texts: tuple[str, ...]) -> tuple[Node, list[Problem]]:
     """The tree with every `--set` laid over it, the last of one key winning, and what was wrong with them."""
     problems: list[Problem] = []
-    for one in given:
+    for text in texts:
         try:
-            override = parse_override(one) if isinstance(one, str) else one
+            override = parse_override(text)
         except ConfigError as error:
             problems += error.problems
             continue
-        name = f"--set {dotted(override.path)}" if isinstance(one, str) else ""
+        name = f"--set {dotted(override.path)}"
         grown = grow({"value": override.value}, name, {})
-        problems += [Problem(each.code, name or dotted(override.path), each.message, each.hint) for each in grown.problems]
+        problems += [Problem(one.code, name, one.message, one.hint) for one in grown.problems]
         node = grown.root.child("value")
         if node is None:
             continue
         changed = put(root, override.path, node)
         if changed is None:
-            problems.append(Problem("invalid_override", name or dotted(override.path), "goes into something that is no table", _FORM))
+            problems.append(Problem("invalid_override", name, "goes into something that is no table", _FORM))
         root = changed if changed is not None else root
     return root, problems
 
@@ -95,7 +95,7 @@ def _value(path: tuple[str, ...], text: str) -> Any:
     except (ValueError, RecursionError):
         pass
     key = dotted(path)
-    secret = any(is_suspect(part) for part in path)
+    secret = is_suspect(path[-1])
     shown = "the value" if secret else repr(_short(redact(text)))
     typed = "…" if secret else redact(text).strip()
     quoted = '"' + typed.replace("\\", "\\\\").replace('"', '\\"') + '"'

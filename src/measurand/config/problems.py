@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from typing_extensions import is_typeddict
 
 from measurand.config.locate import Path
 from measurand.config.secrets import is_secret, is_suspect, redact
@@ -35,6 +36,7 @@ _TYPES = {
 _LIMITS = {"greater_than": ("gt", "above"), "greater_than_equal": ("ge", "at least"), "less_than": ("lt", "below"), "less_than_equal": ("le", "at most")}
 _EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,127})(?::[^}]*)?\}")
 _PRIVATE = frozenset({"headers", "query", "extra_body"})  # whatever their keys are called
+_UNSAID = frozenset({"secret_in_config", "not_a_variable"})
 _LINE = re.compile(r"(.+?):(\d+)(?::|$)")
 _CODE_KEYS = frozenset({"load", "import", "imports", "plugins", "plugin", "python", "exec", "script", "module", "modules"})
 
@@ -70,7 +72,8 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
 
 def shown(value: Any, path: Path) -> str:
     """A value as a message may show it: short, escaped, and not at all where its key is named like a secret."""
-    if any(isinstance(part, str) and (part in _PRIVATE or is_suspect(part)) for part in path):
+    names = [part for part in path if isinstance(part, str)]
+    if not _PRIVATE.isdisjoint(names) or any(is_suspect(name) for name in names[-1:]):
         return "a value that is not shown"
     if isinstance(value, str):
         return repr(redact(value if len(value) <= 60 else value[:57] + "…"))
@@ -84,7 +87,7 @@ def shown(value: Any, path: Path) -> str:
 def _sentence(one: ErrorDetails, path: Path, model: type[Table]) -> tuple[str, str, str]:
     kind, ctx, value = one["type"], one.get("ctx", {}), one["input"]
     if kind == "refused":
-        quoted = f"{shown(value, path)} " if ctx["key"] is None and isinstance(value, str) and ctx["code"] != "secret_in_config" else ""
+        quoted = f"{shown(value, path)} " if ctx["key"] is None and isinstance(value, str) and ctx["code"] not in _UNSAID else ""
         return ctx["code"], quoted + ctx["message"], ctx["hint"]
     if kind == "extra_forbidden":
         return _unknown_key(path, model)
@@ -133,19 +136,19 @@ def is_suspect_known(key: str, allowed: Iterable[str]) -> bool:
     return key.lower().startswith("api_key_") and bool(did_you_mean(key, allowed))
 
 
-def keys_of(model: type[BaseModel]) -> list[str]:
+def keys_of(model: type[Any]) -> list[str]:
     """The keys a table takes, as they are typed."""
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return list(model.model_fields if issubclass(model, BaseModel) else model.__annotations__)
 
 
-def model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
+def model_at(model: type[BaseModel], path: Path) -> type[Any] | None:
     """Which table stands at a path, None when it is no table of ours."""
     here: Any = model
     for part in path:
         table = _table_in(here)
         if table is None:
             return None
-        field = table.model_fields.get(str(part)) if isinstance(here, type) else None
+        field = here.model_fields.get(str(part)) if isinstance(here, type) and issubclass(here, BaseModel) else None
         here = field.annotation if field is not None else _inner(here)
     return _table_in(here) if not _is_mapping(here) else None
 
@@ -158,8 +161,8 @@ def _inner(annotation: Any) -> Any:
     return next((part for part in reversed(get_args(annotation)) if _table_in(part) is not None), None)
 
 
-def _table_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _table_in(annotation: Any) -> type[Any] | None:
+    if isinstance(annotation, type) and (is_typeddict(annotation) or issubclass(annotation, BaseModel)):
         return annotation
     return next((found for part in get_args(annotation) if (found := _table_in(part)) is not None), None)
 
@@ -173,8 +176,8 @@ def sections(model: type[BaseModel]) -> dict[str, list[str]]:
             continue
         header = f"[[{name}]]" if name == "questions" else f"[{name}.NAME]" if _is_mapping(field.annotation) else f"[{name}]"
         found[header] = keys_of(table)
-        for inner, part in table.model_fields.items():
-            if _is_mapping(part.annotation) and (deeper := _table_in(part.annotation)) is not None and name == "gate":
+        for inner, part in table.model_fields.items() if name == "gate" else ():
+            if _is_mapping(part.annotation) and (deeper := _table_in(part.annotation)) is not None:
                 found[f"[{name}.{inner}.NAME]"] = keys_of(deeper)
     return found
 

@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 REDACTED = "<redacted>"
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SUSPECT = frozenset(
-    {"key", "keys", "apikey", "secret", "secrets", "token", "password", "passwd", "passphrase", "pwd", "pw", "authorization", "auth", "bearer", "cookie"}
-    | {"credential", "credentials", "signature", "sig", "jwt"}
+_ANYWHERE = frozenset(
+    {"secret", "secrets", "password", "passwd", "passphrase", "authorization", "bearer", "cookie", "credential", "credentials", "jwt", "apikey"}
 )
-_SECRET = _SUSPECT - {"key", "keys", "signature"}
+_AT_THE_END = frozenset({"token", "auth", "pwd", "pw", "sig"})  # code_token_f1 is no secret
+_ONLY_SUSPECT = frozenset({"key", "keys", "signature"})  # prompt_cache_key is none either, but is better not printed
 _KEY_OWNER = frozenset({"api", "access", "private", "secret", "auth", "account", "subscription", "functions", "service", "client", "ssh", "x"})
 _KNOWN_PREFIX = re.compile(r"(?:sk|pk|rk|gsk|hf|ghp|gho|github_pat|glpat|xai|xoxb|xoxp|pplx|r8|nvapi|AIza|AKIA)[-_A-Za-z0-9]{12,}")
 _USERINFO = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#@\s]*(?:@[^/?#@\s]*)*@")
@@ -23,24 +23,30 @@ _QUERY_PAIR = re.compile(r"([?&;])([^=&#\s?;]{1,100})=([^&#\s;]*)")
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name[:200])]
+    """The words of a name in lower case, trailing numbers left out."""
+    words = [word.lower() for word in _WORD.findall(name[:200])]
+    while words and words[-1].isdigit():
+        words.pop()
+    return words
 
 
 def is_suspect(name: str) -> bool:
-    """Whether a key's value is kept out of every message: its name holds a word like key, token, secret or password."""
-    return not _SUSPECT.isdisjoint(_words(name)) or "apikey" in name.lower()
+    """Whether a key's value is kept out of every message: its name ends in a word like key or token, or holds one like secret or password."""
+    return is_secret(name) or not _ONLY_SUSPECT.isdisjoint(_words(name)[-1:])
 
 
 def is_secret(name: str) -> bool:
     """Whether a key of this name holds a secret, so that its value may not stand in a file: api_key, Authorization, x-api-key, token …
 
-    Narrower than `is_suspect`: `prompt_cache_key` is only suspect, `max_tokens` neither.
+    Narrower than `is_suspect`: `prompt_cache_key` is only suspect, `max_tokens` neither. A name that ends in env is that of a variable.
     """
     words = _words(name)
     if words[-1:] == ["env"]:
-        return False  # the name of a variable
+        return False
     owned_key = any(word in {"key", "keys"} and not _KEY_OWNER.isdisjoint(words[:at]) for at, word in enumerate(words))
-    return owned_key or not _SECRET.isdisjoint(words) or "apikey" in name.lower() or words in (["key"], ["signature"])
+    return (
+        owned_key or not _ANYWHERE.isdisjoint(words) or not _AT_THE_END.isdisjoint(words[-1:]) or "apikey" in name.lower() or words in (["key"], ["signature"])
+    )
 
 
 def looks_like_a_secret(text: str) -> bool:

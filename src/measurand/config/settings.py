@@ -44,7 +44,7 @@ class Settings(Table):
     extends: Text | None = Field(default=None, exclude=True)
     """A file this one is laid over: tables merge by key, [[questions]] by name, the rest is replaced. At most three deep."""
     data: DataSettings = DataSettings()
-    """Where the rows are and how they are read."""
+    """The rows: files, how they are read, which column is which field."""
     models: dict[Name, ModelSettings] = Field(default_factory=dict)
     """Named models. Nothing is ever chosen implicitly."""
     embeddings: dict[Name, EmbeddingSettings] = Field(default_factory=dict)
@@ -142,9 +142,10 @@ class Settings(Table):
         `from_mapping` reads it back, but for the values of headers, which are only named.
         """
         plain: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        redacted = {key: redact_all(one, by_name=key != "metrics") for key, one in plain.items()}
+        redacted: dict[str, Any] = redact_all(plain, by_name=False)
         for runtime in (*redacted["models"].values(), *redacted["embeddings"].values()):
             runtime["headers"] = dict.fromkeys(runtime["headers"], REDACTED)
+            runtime["query"], runtime["extra_body"] = redact_all(runtime["query"]), redact_all(runtime["extra_body"])
         return redacted
 
     def plan_relevant(self) -> dict[str, Any]:

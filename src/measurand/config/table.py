@@ -40,7 +40,7 @@ def _variable(value: Any) -> Any:
         refuse(
             "is not the name of an environment variable (the value is not shown: it may be the secret itself)",
             "letters, digits and '_'; put the secret into a variable, e.g. OPENAI_API_KEY, and write that name here",
-            code="secret_in_config" if looks_like_a_secret(value) else "invalid_value",
+            code="secret_in_config" if looks_like_a_secret(value) else "not_a_variable",
         )
     return value
 

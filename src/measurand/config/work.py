@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from typing_extensions import TypedDict
 
 from measurand.config.secrets import url_secret
 from measurand.config.table import Above0, AtLeast0, Count, CountOr0, OneOrMany, Share, Table, Text, Texts, Variable, refuse
@@ -20,13 +21,15 @@ CODE_HINT: Final = "load it with the explicit flag --load FILE.py on the command
 _PYTHON = re.compile(r"\.py(?::|$)")
 
 
-class Column(Table):
-    """Which column of the data feeds a field."""
-
-    source: Text = Field(alias="from")
-    """The column's name; a dotted name reaches into nested objects."""
-    split: Text | None = None
-    """Splits a text cell into a list at every occurrence, e.g. "\\n". Default: nothing is split."""
+Column = TypedDict(
+    "Column",
+    {
+        "from": Annotated[Text, Field(description="The column's name; a dotted name reaches into nested objects.")],
+        "split": NotRequired[Annotated[Text, Field(description="Splits a text cell into a list at every occurrence. Default: nothing is split.")]],
+    },
+)
+"""Which column of the data feeds a field: a plain mapping, as the readers take it."""
+Column.__pydantic_config__ = ConfigDict(strict=True, extra="forbid")  # type: ignore[attr-defined]
 
 
 def _column(value: Any) -> Any:

@@ -32,6 +32,7 @@ LOOKED_AT: Final = 1_000
 LOOKED_AT_BYTES: Final = 64_000_000
 PROBLEMS_SHOWN: Final = 20
 PROBLEMS_COUNTED: Final = 1_000
+_NAMED: Final = 5
 _RESTARTS: Final = 500
 
 
@@ -82,7 +83,7 @@ class Dataset:
         digest = blake2b(digest_size=16)
         ordinal = -1
         try:
-            for ordinal, one in enumerate(Pass(self._ways, _ignore).rows(count_all=False)):
+            for ordinal, one in enumerate(Pass(self._ways).rows(count_all=False)):
                 if ordinal >= self.rows:
                     break
                 digest.update(one.row.raw)
@@ -94,10 +95,6 @@ class Dataset:
             raise RunIncompleteError(f"data changed: {self.label} has other columns than were checked at the start") from None
         if ordinal + 1 != self.rows or digest.hexdigest() != self.fingerprint:
             raise RunIncompleteError(f"data changed: {self.label} is not what was checked at the start; run it again")
-
-
-def _ignore(_bad: BadRow) -> None:
-    """A bad row of the second pass: when the first pass did not see it so, the fingerprint says it."""
 
 
 def _record(one: Selected, occurrences: Occurrences) -> Record:
@@ -156,6 +153,8 @@ class _Survey:
         self._observe = observe() if observe is not None else None
         self._bad: list[Problem] = []
         self._bad_rows = 0
+        self._nameless: list[str] = []
+        self._nameless_rows = 0
         self._shapes: Counter[tuple[str, ...]] = Counter()
         self._ids = Hashes()
         self._tasks = Hashes()
@@ -165,14 +164,19 @@ class _Survey:
 
     def dataset(self) -> Dataset:
         """The dataset, or `DataError` with everything that is wrong with it."""
-        current = Pass(self._ways, self._take_bad)
+        current = Pass(self._ways, self._take_bad, self._take_nameless)
         try:
             self._read(current)
         except DataError as error:
             raise DataError([*self._bad_problems(), *error.problems]) from None
         rows = len(self._tasks)
         repeated = self._tasks.repeated()
-        problems = [*self._bad_problems(), *unfound_problems(self._ways.decided, self._ways.columns), *current.matcher.unknown(self._ways.columns.seen)]
+        problems = [
+            *self._bad_problems(),
+            *unfound_problems(self._ways.decided, self._ways.columns),
+            *current.matcher.unknown(self._ways.columns.seen),
+            *self._nameless_problems(),
+        ]
         if not problems:
             problems += self._repeated_ids(repeated)
         if not rows and not problems:
@@ -225,6 +229,18 @@ class _Survey:
         if self._bad_rows >= PROBLEMS_COUNTED:
             raise DataError(())
 
+    def _take_nameless(self, row: Row) -> None:
+        self._nameless_rows += 1
+        if len(self._nameless) < _NAMED:
+            self._nameless.append(row.where)
+
+    def _nameless_problems(self) -> Iterator[Problem]:
+        if self._nameless_rows:
+            rows = "row has" if self._nameless_rows == 1 else "rows have"
+            more = " …" if self._nameless_rows > len(self._nameless) else ""
+            message = f"{self._nameless_rows} {rows} no id, no task, and nothing that says what was asked ({', '.join(self._nameless)}{more})"
+            yield Problem("no_id", self._ways.source.label, message, 'name the column that tells rows apart: --column id=COLUMN; or number them: [data] id = "order"')
+
     def _bad_problems(self) -> list[Problem]:
         if not self._stop or not self._bad_rows:
             return []
@@ -275,7 +291,7 @@ class _Survey:
             return
         for name, how in DERIVED_FIELDS.items():
             own = decided.of(name)
-            if name in available and own is None:
+            if name in available and (own is None or (own.path is None and not self._ways.columns.seen[own.column].filled)):
                 yield {"field": name, "column": messages.column, "how": "derived", "note": how, "samples": []}
 
     def _notes(self, repeated: int) -> Iterator[str]:
@@ -306,7 +322,7 @@ def _twice(ways: Ways, name_of: Callable[[Selected], str | None], said: Callable
     first: dict[str, str] = {}
     shown = 0
     more = 0
-    for one in Pass(ways, _ignore).rows(count_all=False):
+    for one in Pass(ways).rows(count_all=False):
         name = name_of(one)
         if name is None:
             continue

@@ -87,8 +87,8 @@ class Hashes:
         """The hashes that occur more than once, sorted."""
         import numpy as np
 
-        every = np.frombuffer(self._all, dtype=np.int64).copy() if self._all else np.empty(0, dtype=np.int64)
-        every.sort()
+        every = np.frombuffer(self._all, dtype=np.int64) if self._all else np.empty(0, dtype=np.int64)
+        every.sort()  # in place: their order is of no use to anyone
         again = every[1:][every[1:] == every[:-1]]
         return array("q", np.unique(again).tobytes())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import frozen
 
@@ -13,9 +13,6 @@ from measurand.data.identity import Identity, NoTaskPartError, identify
 from measurand.data.rows import BadRow, Row
 from measurand.data.selection import Matcher, Selection
 from measurand.data.source import Source
-
-_NO_TASK_PART: Final = "the row has no id, no task, and nothing that says what was asked (input, expected, …)"
-_NAME_ID: Final = 'name the column that tells rows apart: --column id=COLUMN; or number the rows: [data] id = "order"'
 
 
 class Selected(NamedTuple):
@@ -37,12 +34,20 @@ class Ways:
     id_order: bool
 
 
-class Pass:
-    """A pass in progress. `filtered` rows were left out by the selection so far; `matcher` knows which conditions name something."""
+def ignore(_row: Row | BadRow) -> None:
+    """What later passes do with rows that the first pass has judged: had it judged otherwise, the fingerprint would differ."""
 
-    def __init__(self, ways: Ways, bad: Callable[[BadRow], None]) -> None:
+
+class Pass:
+    """A pass in progress. `bad` is told of rows that cannot be read, `nameless` of rows that nothing tells from others.
+
+    `filtered` rows were left out by the selection so far; `matcher` knows which conditions name something.
+    """
+
+    def __init__(self, ways: Ways, bad: Callable[[BadRow], None] = ignore, nameless: Callable[[Row], None] = ignore) -> None:
         self._ways = ways
         self._bad = bad
+        self._nameless = nameless
         self.filtered = 0
         self.matcher = Matcher(ways.selection.where)
 
@@ -70,7 +75,7 @@ class Pass:
                 self._bad(BadRow(row.source, row.line, error.message, error.hint, row.unit))
                 continue
             except NoTaskPartError:
-                self._bad(BadRow(row.source, row.line, _NO_TASK_PART, _NAME_ID, row.unit))
+                self._nameless(row)
                 continue
             if matcher is not None and not matcher.matches(row, fields, identity):
                 self.filtered += 1

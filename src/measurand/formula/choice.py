@@ -65,7 +65,7 @@ def _stands_on_line() -> re.Pattern[str]:
 
 @cache
 def _named() -> re.Pattern[str]:
-    return re.compile(r"\b(?:option|choice|choose|chose|select|pick|go with)\s{1,3}(?:is\s)?[({\[]?([A-Z])(?![\w'])", re.IGNORECASE)
+    return re.compile(r"\b(?i:option|choice|choose|chose|select|pick|go with)\s{1,3}(?:is\s)?[({\[]?([A-Z]|[b-hj-z])(?![\w'])")
 
 
 @cache

@@ -149,6 +149,7 @@ def _error(message: str) -> Any:
 
 
 def _matches(pattern: str, text: str) -> bool:
+    _effort.get().check()
     return found(pattern, text, field=_FIELD)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 from attrs import frozen
@@ -88,13 +87,13 @@ Key = tuple[str, Hashable]
 
 def name_agreement(expected: Sequence[ExpectedToolCall], calls: Sequence[ToolCall]) -> Agreement:
     """Agreement of the names, as multisets. Optional expected calls are neither missed nor wrong."""
-    return _agreement((((one.name, None), one.optional) for one in expected), Counter[Key]((call.name, None) for call in calls))
+    return _agreement((((one.name, None), one.optional) for one in expected), [(call.name, None) for call in calls])
 
 
 def call_agreement(expected: Sequence[ExpectedToolCall], calls: Sequence[ToolCall]) -> Agreement:
     """Agreement of (name, arguments), as multisets: arguments equal as JSON, absent ones are `{}`. Optional expected calls are neither missed nor wrong."""
     wanted = (((one.name, json_key(one.arguments or {})), one.optional) for one in expected)
-    return _agreement(wanted, Counter[Key]((call.name, json_key(call.arguments or {}) if has_readable_arguments(call) else object()) for call in calls))
+    return _agreement(wanted, [(call.name, json_key(call.arguments or {}) if has_readable_arguments(call) else object()) for call in calls])
 
 
 def has_readable_arguments(call: ToolCall) -> bool:
@@ -102,15 +101,30 @@ def has_readable_arguments(call: ToolCall) -> bool:
     return call.arguments is None or isinstance(call.arguments, dict)
 
 
-def _agreement(expected: Iterable[tuple[Key, bool]], given: Counter[Key]) -> Agreement:
-    required: Counter[Key] = Counter()
-    optional: Counter[Key] = Counter()
+def _agreement(expected: Iterable[tuple[Key, bool]], given: Iterable[Key]) -> Agreement:
+    required: list[Key] = []
+    optional: list[Key] = []
     for key, is_optional in expected:
-        (optional if is_optional else required)[key] += 1
-    shared = (required & given).total()
-    unexpected = given - required - optional
+        (optional if is_optional else required).append(key)
+    beyond, missing = _without(given, required)
+    unexpected, _ = _without(beyond, optional) if optional else (beyond, [])
+    shared = len(required) - len(missing)
     return Agreement(
-        Overlap(shared, shared + unexpected.total(), required.total()),
-        tuple(name for name, _ in (required - given).elements()),
-        tuple(name for name, _ in unexpected.elements()),
+        Overlap(shared, shared + len(unexpected), len(required)),
+        tuple(name for name, _ in missing),
+        tuple(name for name, _ in unexpected),
     )
+
+
+def _without(given: Iterable[Key], taken: Iterable[Key]) -> tuple[list[Key], list[Key]]:
+    """What is left of two multisets when what they share is taken from both, in order."""
+    counts: dict[Key, int] = {}
+    for key in taken:
+        counts[key] = counts.get(key, 0) + 1
+    left: list[Key] = []
+    for key in given:
+        if counts.get(key):
+            counts[key] -= 1
+        else:
+            left.append(key)
+    return left, [key for key, count in counts.items() for _ in range(count)]

@@ -49,6 +49,13 @@ def final_numbers(text: str) -> tuple[Number, ...]:
     return last
 
 
+def reference_numbers(text: str) -> tuple[Number, ...]:
+    r"""As `final_numbers`, for a reference: empty also for a formula or a list, whose last number would be a wrong answer (2**(1/4), 8\sqrt{6}, "1, 2, 3")."""
+    marked = marked_answer(text)
+    bare = _number().sub("#", _right_of_equals(_plain(marked.text if marked else text)))
+    return () if _formula().search(bare) or _list().fullmatch(bare) else final_numbers(text)
+
+
 def same_number(given: Number, wanted: Number, *, abs_tolerance: float, rel_tolerance: float, percent: str) -> bool:
     """Whether two numbers are equal within |given − wanted| ≤ max(abs_tolerance, rel_tolerance · |wanted|).
 
@@ -78,17 +85,25 @@ def _numbers(plain: str) -> Iterator[tuple[Number, ...]]:
         if match["body"] is None or len(match[0]) > _LONGEST:
             continue
         sign = _sign(plain, match.start())
-        if sign and not (match.end() < len(plain) and joins_words(plain[match.end()])):
+        if sign and not _continues(plain, match.end()):
             scale = 1 if match["percent"] is None else 1000 if "‰" in match["percent"] else 100
             readings = tuple(Number(sign * value, scale) for value in _values(match))
             if readings:
                 yield readings
 
 
+def _continues(plain: str, end: int) -> bool:
+    r"""Whether a name or a formula goes on behind the digits: 58abc, 8\sqrt{6}."""
+    after = plain[end : end + 2]
+    return bool(after) and (joins_words(after[0]) or (after[0] == "\\" and after[1:].isalpha()))
+
+
 def _sign(plain: str, start: int) -> int:
     """1 or −1; 0 when what stands before makes it part of a name, a power or a larger number."""
     glued, further = plain[start - 1 : start], plain[max(start - 2, 0) : max(start - 1, 0)]
     if glued and (joins_words(glued) or glued == "^" or (glued in ".:/," and further.isdigit())):
+        return 0
+    if glued in ("{", "[") and _function().search(plain, max(start - 20, 0), start):
         return 0
     minus = _minus().search(plain, max(start - 12, 0), start)
     if minus is None:
@@ -101,6 +116,12 @@ def _sign(plain: str, start: int) -> int:
         return 0 if before.isalpha() else 1
     is_bullet_or_range = minus["space"] or (minus["sign"] == "–" and word)
     return 1 if is_bullet_or_range else -1
+
+
+@cache
+def _function() -> re.Pattern[str]:
+    """The opening of an argument, index or exponent in LaTeX: the number inside is not the value."""
+    return re.compile(r"(?:\\[a-zA-Z]+(?:\[\w*\])?|[_^}])[{\[]$")
 
 
 @cache
@@ -216,6 +237,18 @@ def _right_of_equals(answer: str) -> str:
     """What an equation comes to: "3 + 4 = 7" → "7". Prose before the sign leaves the answer as it is."""
     left, sign, right = answer.rpartition("=")
     return right if sign and not _prose().search(left) else answer
+
+
+@cache
+def _formula() -> re.Pattern[str]:
+    """Two operands with an operator between; `#` stands for a number."""
+    operand = r"(?:#|\)|(?<![^\W\d_])[^\W\d_](?![^\W\d_]))"
+    return re.compile(rf"{operand}\s*(?:\*\*?|\^|\+|×|·|/)\s*(?:{operand}|[({{])|#\s*-\s*[#(]|\\sqrt")
+
+
+@cache
+def _list() -> re.Pattern[str]:
+    return re.compile(r"[^\w#]*#(?:\s*[,;]\s*#)+[^\w#]*")
 
 
 @cache

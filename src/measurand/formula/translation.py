@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -59,8 +60,9 @@ State = tuple[float, ...]
 class CorpusScore:
     """The corpus value in [0, 1] (TER: [0, ∞)): counts are summed over rows, then scored once. It is no mean of rows."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], Any], highest: float = math.inf) -> None:
         self._make = make
+        self._highest = highest
 
     def zero(self) -> State:
         """No rows."""
@@ -85,7 +87,8 @@ class CorpusScore:
         """The score of the counts; None without rows."""
         if not state:
             return None
-        return float(self._make()._compute_score_from_stats(list(state)).score) / 100  # as in add
+        score = float(self._make()._compute_score_from_stats(list(state)).score) / 100  # as in add
+        return min(score, self._highest)
 
 
 @cache
@@ -112,6 +115,6 @@ def _corpus_ter() -> Any:
     return _metric("TER")
 
 
-CORPUS_BLEU: Final = CorpusScore(_corpus_bleu)
-CORPUS_CHRF: Final = CorpusScore(_corpus_chrf)
+CORPUS_BLEU: Final = CorpusScore(_corpus_bleu, highest=1.0)
+CORPUS_CHRF: Final = CorpusScore(_corpus_chrf, highest=1.0)
 CORPUS_TER: Final = CorpusScore(_corpus_ter)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from measurand.core.metric import REQUIRED, Metric
 from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
@@ -37,7 +37,7 @@ def metric_json(one: Metric[Any]) -> MetricJson:
         "status": one.status,
         "description": one.description,
         "categories": list(one.categories.words),
-        "method": list(one.method),
+        "method": [*_methods(one)],
         "requires": list(one.requires),
         "optional": list(one.optional),
         "direction": one.direction,
@@ -51,6 +51,15 @@ def metric_json(one: Metric[Any]) -> MetricJson:
         "source": one.source,
         "plugin": one.plugin,
     }
+
+
+def _methods(one: Metric[Any]) -> Iterator[Literal["code", "llm", "embed"]]:
+    if one.judge:
+        yield "llm"
+    if one.embedder:
+        yield "embed"
+    if not (one.judge or one.embedder):
+        yield "code"
 
 
 def broken_json(plugin: BrokenPlugin) -> MetricJson:

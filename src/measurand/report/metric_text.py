@@ -35,12 +35,12 @@ _DIRECTIONS: Final = {"higher": "higher is better", "lower": "lower is better", 
 
 
 def computed_example(one: Metric[Any]) -> MetricResult | None:
-    """The example's result, computed as `measurand.score` does; None without an example, or where a model would have to answer."""
-    if not one.example or one.judge or one.embedder:
+    """The example's result, computed as `measurand.score` does; None without an example, where a model would have to answer, or an option is not set."""
+    fields, options = split_example(one)
+    if not fields or one.judge or one.embedder or not options.keys() >= set(one.needs_options):
         return None
     from measurand.api import score
 
-    fields, options = split_example(one)
     return score(one, options=options, **fields)
 
 
@@ -225,7 +225,10 @@ def _example_lines(one: Metric[Any], result: MetricResult | None, width: int) ->
         first, *rest = wrapped(safe(_json(value)), width, " " * (margin + 4))
         lines += [f"  {padded(safe(name), margin)}  {first[margin + 4 :]}", *rest]
     if result is None:
-        return [*lines, "  a model has to answer; nothing is asked here"]
+        return [
+            *lines,
+            "  a model has to answer; nothing is asked here" if one.judge or one.embedder else f"  set {', '.join(one.needs_options)} to compute it",
+        ]
     return [*lines, *wrapped(safe(_outcome(result)), width, "  ")]
 
 

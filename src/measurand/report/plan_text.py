@@ -28,11 +28,14 @@ def mapping_lines(plan: Plan) -> list[str]:
     """Which column feeds which field, and what is noted about it."""
     if plan.dataset is None:
         return []
-    read = [entry for entry in plan.dataset.mapping if entry["field"] != "metadata"]
-    aside = [safe(entry["column"]) for entry in plan.dataset.mapping if entry["field"] == "metadata"]
-    pairs = [f"{entry['field']} ← {safe(entry['column'])}" if entry["how"] != "derived" else f"{entry['field']} (derived)" for entry in read]
+    mapping = plan.dataset.mapping
+    same = [entry["field"] for entry in mapping if entry["how"] == "exact" and entry["field"] == entry["column"]]
+    derived = [entry["field"] for entry in mapping if entry["how"] == "derived"]
+    aside = [safe(entry["column"]) for entry in mapping if entry["field"] == "metadata" and entry["how"] == "metadata"]
+    pairs = [f"{entry['field']} ← {safe(entry['column'])}" for entry in mapping if entry["field"] not in (*same, *derived, "metadata")]
+    parts = [*pairs, *([f"{', '.join(same)} as they are"] if same else []), *([f"{', '.join(derived)} derived from messages"] if derived else [])]
     if aside:
-        pairs.append(f"metadata ← {', '.join(aside)}")
-    lines = ["mapping  " + " · ".join(pairs)] if pairs else []
-    lines += [f"  {safe(entry['column'])}: {safe(entry['note'])}" for entry in plan.dataset.mapping if entry.get("note")]
+        parts.append(f"metadata ← {', '.join(aside)}")
+    lines = ["mapping: " + " · ".join(parts)] if parts else []
+    lines += [f"  {safe(entry['column'])}: {safe(entry['note'])}" for entry in mapping if entry.get("note") and entry["how"] != "derived"]
     return lines + [safe(note) for note in plan.dataset.notes]

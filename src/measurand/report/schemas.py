@@ -61,7 +61,10 @@ _PASSAGES: Final[Schema] = {
     "items": {
         "anyOf": [
             _TEXT,
-            {"type": "object", "properties": {"id": {"type": ["string", "integer", "null"]}, "text": {"type": ["string", "null"]}, "score": {"type": ["number", "null"]}}},
+            {
+                "type": "object",
+                "properties": {"id": {"type": ["string", "integer", "null"]}, "text": {"type": ["string", "null"]}, "score": {"type": ["number", "null"]}},
+            },
         ]
     },
 }

@@ -47,7 +47,7 @@ def _notes(one: MetricReport) -> Iterator[str]:
     if one.metric.direction == "lower":
         said.append("lower is better")
     for statistic in found.statistics:
-        if statistic.name in _HEADLINES and statistic.value is not None:
+        if statistic.name in _headlines(one) and statistic.value is not None:
             ends = f" ({interval(statistic.low, statistic.high)})" if statistic.low is not None and statistic.high is not None else ""
             said.append(f"{statistic.name} {number(statistic.value)}{ends}")
     last = _last_power(one)
@@ -60,7 +60,8 @@ def _notes(one: MetricReport) -> Iterator[str]:
         yield f"{safe(one.metric.name)}: {', '.join(said)}"
 
 
-_HEADLINES = ("p50", "p95", "corpus")
+def _headlines(one: MetricReport) -> tuple[str, ...]:
+    return ("p50", "p95", "corpus") if "Performance" in one.metric.categories else ("corpus",)
 
 
 def _last_power(one: MetricReport) -> str:

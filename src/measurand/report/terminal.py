@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import IO, Any, Final, Literal
+from typing import Any, Final, Literal, TextIO
 
-from measurand.core.errors import Problem, UsageError
 from measurand.report.figures import compact, counted, duration, interval, number, percent, signed, thousands, usd
 from measurand.report.visible import columns, cut, escaped, padded, safe, safe_lines, wrapped
 
 __all__ = [
     "Color",
+    "StdoutError",
     "bold",
     "columns",
     "compact",
@@ -24,8 +24,10 @@ __all__ = [
     "dim",
     "document_printed",
     "duration",
+    "flush",
     "interval",
     "json_line",
+    "note",
     "number",
     "percent",
     "print_json",
@@ -72,46 +74,63 @@ def set_up(*, color: Color = "auto", quiet: bool = False) -> None:
 # ---------------------------------------------------------------- writing
 
 
+class StdoutError(Exception):
+    """Stdout cannot be written, for another reason than a reader that went away (that stays a `BrokenPipeError`). Says why."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__((error.strerror or str(error)).lower())
+
+
 def write(text: str = "", *, end: str = "\n") -> None:
-    """Data, to stdout. Characters the encoding lacks are replaced; texts of others go through `safe` first."""
+    """Data, to stdout. Characters the encoding lacks are replaced; texts of others go through `safe` first. Raises `StdoutError`."""
     if sys.stdout is not None:
-        _put(sys.stdout, text + end)
+        _put(_encodable(text + end, sys.stdout))
+
+
+def note(text: str) -> None:
+    """The last line of a view for people, on stdout: how much there is, what to type next. Not under `-q`."""
+    if not _State.quiet:
+        write(text)
 
 
 def say(text: str, *, end: str = "\n", always: bool = False) -> None:
-    """A message, to stderr; under `-q` only with `always` (errors)."""
+    """A message, to stderr; under `-q` only with `always` (errors). One that cannot be delivered is no reason to stop."""
     if sys.stderr is None or (_State.quiet and not always):
         return
-    if sys.stdout is not None:
-        _flushed(sys.stdout)  # what was printed before stands before it
-    _put(sys.stderr, text + end)
+    flush()  # what was printed before stands before it
+    try:
+        sys.stderr.write(_encodable(text + end, sys.stderr))
+    except OSError:
+        return
 
 
-def _put(stream: IO[str], text: str) -> None:
+def flush() -> None:
+    """Everything written leaves. Raises `StdoutError` where it cannot."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StdoutError(error) from None
+
+
+def _put(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StdoutError(error) from None
+
+
+def _encodable(text: str, stream: TextIO) -> str:
     encoding = stream.encoding or "ascii"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        text = text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
-    try:
-        stream.write(text)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _cannot_write(error) from None
-
-
-def _flushed(stream: IO[str]) -> None:
-    try:
-        stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _cannot_write(error) from None
-
-
-def _cannot_write(error: OSError) -> UsageError:
-    return UsageError(Problem("cannot_write", "stdout", f"cannot be written: {(error.strerror or str(error)).lower()}"))
+        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+    return text
 
 
 # ---------------------------------------------------------------- JSON
@@ -146,7 +165,7 @@ def _put_json(text: str) -> None:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         text = "".join(one if one.isascii() else _as_escape(one) for one in text)
-    _put(sys.stdout, text + "\n")
+    _put(text + "\n")
 
 
 def _as_escape(character: str) -> str:
@@ -177,7 +196,7 @@ def _painted(code: str, text: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if _colored(sys.stdout) and text else text
 
 
-def _colored(stream: IO[str] | None) -> bool:
+def _colored(stream: TextIO | None) -> bool:
     if _State.color != "auto":
         return _State.color == "always"
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream is not None and stream.isatty()

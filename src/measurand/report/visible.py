@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
-
-_UNSEEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e00ff]"
-)
-"""Controls, marks that reorder or hide text, halves of characters. Joiners stay: scripts and emoji need them."""
 
 _PICTURES: Final = 0x2400  # U+2400 SYMBOL FOR NULL and the 31 after it
 _ELLIPSIS: Final = "…"
 
 
+@cache
+def _unseen() -> re.Pattern[str]:
+    """Controls, marks that reorder or hide text, halves of characters. Joiners stay: scripts and emoji need them."""
+    marks = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\U000e0000-\U000e00ff"
+    return re.compile(f"[\x00-\x1f\x7f-\x9f{marks}\ud800-\udfff]")
+
+
 def safe(text: str) -> str:
     """One line of text in which nothing moves the cursor, colours, reorders or hides: ESC is shown as ␛, a line break as ␊, U+202E as <U+202E>."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNSEEN.sub(_shown, text)
+    return text if text.isprintable() else _unseen().sub(_shown, text)
 
 
 def safe_lines(text: str) -> str:
@@ -27,8 +28,8 @@ def safe_lines(text: str) -> str:
 
 
 def escaped(json_text: str) -> str:
-    """JSON text with the characters that act on a terminal written as \\u escapes: the same JSON, safe to show. Line breaks between values stay."""
-    return json_text if json_text.isascii() else _UNSEEN.sub(_escape, json_text)
+    r"""JSON text with the characters that act on a terminal written as \u escapes: the same JSON, safe to show. Line breaks between values stay."""
+    return json_text if json_text.isascii() else _unseen().sub(_escape, json_text)
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -96,11 +96,14 @@ def slice_value(fields: Any, name: str) -> Any:
     return value
 
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str).encode
+
+
 def _dumps(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-    except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+        return _encode(value)
+    except (ValueError, TypeError):  # a NaN, or a key that is no text, in what a metric keeps
+        return _encode(_finite(value))
 
 
 def _finite(value: Any) -> Any:

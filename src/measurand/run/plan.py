@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,13 @@ def source_of(settings: Settings, options: RunOptions) -> Source:
         return source if options.label is None else Source(options.label, source.files, (source.rows,))
     if not data.path:
         raise DataError(Problem("no_data", settings.where(("data", "path")), "no data is named", 'write path = "rows.jsonl" under [data], or give --data FILE'))
-    return open_source(list(settings.data_paths()), read, Path.cwd())
+    return open_source([_relative(path) for path in settings.data_paths()], read, Path.cwd())
+
+
+def _relative(path: str) -> str:
+    """A path below the working directory as one would type it; it names the data in messages and runs."""
+    here = f"{Path.cwd()}{os.sep}"
+    return path.removeprefix(here)
 
 
 def _surveyed(settings: Settings, options: RunOptions) -> tuple[Availability, Dataset | None, list[Problem]]:

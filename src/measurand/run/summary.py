@@ -115,8 +115,11 @@ def summarise(run: StoredRun) -> Summary:
     """Computes the summary of a stored run."""
     units = Units(*run.unit_codes(), run.info.config.get("run", {}).get("min_trials"))
     groups, left_out = _groups(run)
-    reports = tuple(_report(run, metric, columns, units, groups) for metric, columns in run.all_score_columns())
-    return Summary(run.info, reports, left_out)
+    reports = []
+    for metric, columns in run.all_score_columns():
+        reports.append(_report(run, metric, columns, units, groups))
+        del columns  # before the next metric's are read
+    return Summary(run.info, tuple(reports), left_out)
 
 
 @frozen(eq=False)

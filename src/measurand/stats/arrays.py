@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.int64]
 """One integer per row: rows with the same code are of one task (cluster)."""
 
+_BLOCK = 1 << 16
 _SPARSE = 4  # codes beyond this many times n are renumbered, so that a table by code stays of the order of n
 
 
@@ -28,6 +30,12 @@ def dense(codes: Codes) -> Codes:
     if highest >= _SPARSE * n:
         codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
     return codes
+
+
+def blocks(values: Floats) -> Iterator[Floats]:
+    """The values in views of 65 536, so that what is computed from a million of them needs no second million."""
+    for start in range(0, values.size, _BLOCK):
+        yield values[start : start + _BLOCK]
 
 
 def same_length(values: NDArray[np.generic], **others: NDArray[np.generic] | None) -> None:

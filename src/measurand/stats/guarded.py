@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from measurand.stats.arrays import Floats
+from measurand.stats.arrays import Floats, blocks
 from measurand.stats.clusters import ClusterTotals, cluster_variance, degrees_of_freedom
 from measurand.stats.distributions import t_quantile
 
@@ -24,14 +24,17 @@ _SAME = 12  # decimals of the range within which values count as equal
 
 def few_off_the_mode(values: Floats, low: float, high: float) -> bool:
     """Whether fewer than 20 of the values, all within the finite range low … high, differ from the most common one."""
-    shares = values - low
-    shares /= high - low
-    np.round(shares, _SAME, out=shares)
-    n = shares.size
-    if n < 2 * FEW_ROWS:
-        return n - int(np.unique(shares, return_counts=True)[1].max()) < FEW_ROWS
-    shares.partition(n // 2)  # a value that all but 20 rows have is the middle one
-    return int(np.count_nonzero(shares != shares[n // 2])) < FEW_ROWS
+    n = values.size
+    # A value that all but 19 rows have is the commonest of the first 39 rows, too.
+    first = _shares(values[: 2 * FEW_ROWS - 1], low, high)
+    distinct, counts = np.unique(first, return_counts=True)
+    commonest = distinct[counts.argmax()]
+    same = sum(int(np.count_nonzero(_shares(block, low, high) == commonest)) for block in blocks(values))
+    return n - same < FEW_ROWS
+
+
+def _shares(values: Floats, low: float, high: float) -> Floats:
+    return np.round((values - low) / (high - low), _SAME)
 
 
 def guarded_rows(mean: float, std_error: float, n: int, low: float, high: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from measurand.stats.arrays import Codes, Floats
+from measurand.stats.arrays import Codes, Floats, blocks
 
 ORDINARY: Final = 400
 """Values between 2**-400 and 2**400 can be squared and summed as they are."""
@@ -57,8 +57,7 @@ def deviations(values: Floats, means: Floats, codes: Codes) -> Floats:
 
 def sum_of_squares(values: Floats, centre: float) -> float:
     """Σ (x − centre)², for values in ordinary units."""
-    deviations = values - centre
-    return float(np.dot(deviations, deviations))
+    return math.fsum(float(np.dot(away, away)) for away in (block - centre for block in blocks(values)))
 
 
 def zero_or_one(values: Floats) -> bool:

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from measurand.stats.arrays import Bools, Codes, Floats
 from measurand.stats.intervals import mean_interval
+from measurand.stats.proportions import wilson
 
 Direction: TypeAlias = Literal["higher", "lower", "none"]
 
@@ -30,6 +31,10 @@ def pass_rate(passed: Bools, clusters: Codes | None = None) -> PassRate | None:
 
     One entry a row; where rows carry trials one a task: pass `on_good_side` of `trials.task_means`.
     """
+    if clusters is None and passed.size > 1:
+        count, n = int(np.count_nonzero(passed)), passed.size
+        low, high = wilson(count, n)
+        return PassRate(count / n, min(low, count / n), max(high, count / n), n, "wilson")
     found = mean_interval(passed.astype(np.float64), low=0.0, high=1.0, clusters=clusters)
     return None if found.mean is None else PassRate(found.mean, found.low, found.high, found.n, found.interval, found.notes)
 

@@ -14,7 +14,7 @@ from measurand.run.store.values import NOT_STORED, FloatArray, Int8Array, Int32A
 
 CHUNK: Final = 10_000
 _BYTES_A_ROW: Final = 9
-_BATCH_BYTES: Final = 64_000_000
+_BATCH_BYTES: Final = 9_000_000  # 1 000 000 rows of one metric: memory stays what the run itself needs
 
 
 @frozen(eq=False)

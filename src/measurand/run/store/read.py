@@ -84,13 +84,14 @@ def _run_info(row: Any, metrics: tuple[RunMetric, ...]) -> RunInfo:
 
 
 class StoredRun:
-    """One run, read from a store or a run file. As a context manager it closes what it opened (only a run file needs that)."""
+    """One run, read from a store or a run file. As a context manager it closes what was opened for it alone."""
 
-    def __init__(self, engine: Engine, place: Place, key: int, info: RunInfo, *, close: Callable[[], None] | None = None) -> None:
+    def __init__(self, engine: Engine, place: Place, key: int, info: RunInfo, *, keep: object = None, close: Callable[[], None] | None = None) -> None:
         self._engine = engine
         self._place = place
         self._key = key
         self.info = info
+        self._keep = keep  # a store closes when nobody holds it; its runs do
         self._close = None if close is None else weakref.finalize(self, close)
 
     def __enter__(self) -> Self:
@@ -100,7 +101,7 @@ class StoredRun:
         self.close()
 
     def close(self) -> None:
-        """Forget a run file's temporary copy; nothing for a run of a store."""
+        """Close what was opened for this run alone: a run file's temporary copy, or the store of `open_run`."""
         if self._close is not None:
             self._close()
 
@@ -200,13 +201,14 @@ class StoredRun:
             return read_scores(connection, self._key, self._order, [metric])[0]
 
     def all_score_columns(self) -> Iterator[tuple[RunMetric, ScoreColumns]]:
-        """Every metric with its columns; several are read in one pass, as many as fit into 64 MB."""
+        """Every metric with its columns; several are read in one pass, as many as fit into 9 MB."""
         at_once = metrics_at_once(self._order.count)
         for start in range(0, len(self.info.metrics), at_once):
             batch = self.info.metrics[start : start + at_once]
             with told(self._place), self._engine.connect() as connection:
                 columns = read_scores(connection, self._key, self._order, [metric.index for metric in batch])
-            yield from zip(batch, columns, strict=True)
+            for metric in batch:
+                yield metric, columns.pop(0)  # not kept here: two metrics' arrays at once are not needed
 
     def unit_codes(self) -> tuple[Int32Array | None, Int32Array | None]:
         """(task of each row as a number, only when the run has trials; cluster of each row as a number, only when a row has one).

@@ -56,7 +56,7 @@ class Store:
     def begin(self, run: RunStart) -> RunWriter:
         """Store the run's own row, committed, as `incomplete`; the writer stores the rest. StoreError (exit 2) when the store takes no rows."""
         known = {field.name: getattr(run, field.name) for field in attrs.fields(RunStart)}
-        return begin_run(self._engine, self._place, RunInfo(**known, status="incomplete"))
+        return begin_run(self._engine, self._place, RunInfo(**known, status="incomplete"), keep=self)
 
     def continue_(self, run_id: str) -> tuple[RunWriter, Int64Array]:
         """The writer of an incomplete run and the ordinals it has stored, ascending. UsageError when there is none such."""
@@ -65,7 +65,7 @@ class Store:
             if not found:
                 raise UsageError(Problem("unknown_run", "RUN", f"no incomplete run has the id {run_id!r}", "`metrics runs` lists them"))
             key, info = found[0]
-            return RunWriter(self._engine, self._place, key, info.run_id), stored_ordinals(connection, key)
+            return RunWriter(self._engine, self._place, key, info.run_id, keep=self), stored_ordinals(connection, key)
 
     def find_incomplete(self, project: str, plan_id: str) -> RunInfo | None:
         """The project's newest incomplete run of this plan."""
@@ -95,12 +95,13 @@ class Store:
         `latest` and names look at complete runs of `project` only (None: of all). UsageError with problem code `code` (a BASE that does not
         exist: "no_baseline") says what there is; DataError when it is a run file that is damaged.
         """
-        if is_run_file(ref):
-            return open_run_file(ref)
+        return open_run_file(ref) if is_run_file(ref) else self._find(ref, project, code, alone=False)
+
+    def _find(self, ref: str, project: str | None, code: str, *, alone: bool) -> StoredRun:
         note = f" ({shown_path(ref)} is a file, but none of `metrics export --format run`)" if _is_file(ref) else ""
         with told(self._place, spent=False), self._engine.connect() as connection:
             key, info = find(connection, ref, project, code=code, note=note)
-        return StoredRun(self._engine, self._place, key, info)
+        return StoredRun(self._engine, self._place, key, info, keep=self, close=self.close if alone else None)
 
     def delete(self, run_ids: Iterable[str], *, dry_run: bool = False) -> Deleted:
         """Remove runs with all that is theirs and every recorded call nothing else uses. UsageError when an id is unknown: then nothing is removed."""
@@ -215,4 +216,4 @@ def open_run(ref: str, url: str, project: str | None = None, *, code: str = "unk
     place = parse_place(url)
     if place.path is not None and not place.path.exists():
         raise UsageError(Problem(code, "RUN", f"no run {ref!r}: there is no store at {place.shown} yet", "`metrics run` makes one; or give a run file"))
-    return open_store(url, create=False).resolve(ref, project, code=code)
+    return open_store(url, create=False)._find(ref, project, code, alone=True)

@@ -73,7 +73,8 @@ def _encodable(sample: SampleRow) -> SampleRow:
 class RunWriter:
     """The writer of one run. Use from one thread."""
 
-    def __init__(self, engine: Engine, place: Place, key: int, run_id: str) -> None:
+    def __init__(self, engine: Engine, place: Place, key: int, run_id: str, *, keep: object = None) -> None:
+        self._keep = keep  # a store closes when nobody holds it; its writers do
         self._engine = engine
         self._place = place
         self._dialect = dialect_of(engine)
@@ -124,11 +125,11 @@ class RunWriter:
                     self._dialect.insert(connection, table, self._key, rows)
 
 
-def begin_run(engine: Engine, place: Place, run: RunInfo) -> RunWriter:
+def begin_run(engine: Engine, place: Place, run: RunInfo, *, keep: object = None) -> RunWriter:
     """Store a run's own row, committed, and give the writer of the rest. StoreError when the id is taken."""
     with told(place, spent=False), writing(engine) as connection:
         taken = connection.execute(schema.runs.select().with_only_columns(schema.runs.c.run).where(schema.runs.c.run_id == run.run_id)).first()
         if taken is not None:
             raise StoreError(f"the store {place.shown} already has a run {run.run_id}; a run is never written over")
         key = insert_run(connection, run)
-    return RunWriter(engine, place, key, run.run_id)
+    return RunWriter(engine, place, key, run.run_id, keep=keep)
