@@ -11,7 +11,7 @@ from mkdocs.structure.files import File, Files
 
 from measurand import Metric, MetricCategory, registry
 from measurand.core.metric import REQUIRED
-from measurand.core.record import FIELDS
+from measurand.core.fields import FIELDS
 from measurand.core.taxonomy import DERIVED, MEANINGS
 from measurand.report.catalogue_json import split_example
 from measurand.report.metric_text import computed_example

@@ -17,7 +17,7 @@ import pytest
 from measurand import MetricCategory, registry
 from measurand.cli.group import metrics
 from measurand.config import load
-from measurand.core.record import FIELDS
+from measurand.core.fields import FIELDS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 

@@ -10,8 +10,8 @@ import pytest
 import tomli
 
 from measurand import registry, score
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Metric
-from measurand.core.record import FIELDS
 from measurand.core.result import MetricResult
 
 GOLDEN = Path(__file__).parent / "golden"

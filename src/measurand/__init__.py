@@ -34,7 +34,7 @@ _HOMES = {
     "Prefer": "core.request",
     "RunResult": "api",
     "Scale": "core.request",
-    "Score": "core.request",
+    "Score": "core.score",
     "Split": "core.request",
     "Steps": "core.request",
     "Verdict": "core.request",

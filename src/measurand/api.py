@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from measurand.core.cell import Program, result_of
 from measurand.core.coerce import typed_fields
 from measurand.core.errors import Problem, RunIncompleteError, UsageError, did_you_mean
+from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import Metric, OptionsError
-from measurand.core.record import FIELDS
 from measurand.core.result import MetricResult
 from measurand.index import registry
 
@@ -82,7 +82,9 @@ class RunResult:
         """The rows as they were read. Raises `UsageError` when the run was kept without its texts."""
         for sample in self._run.samples():
             if not isinstance(sample.row, dict):
-                raise UsageError(Problem("no_content", f"run {self.run_id}", "the run was kept without its texts", 'only runs with content = "full" keep their rows'))
+                raise UsageError(
+                    Problem("no_content", f"run {self.run_id}", "the run was kept without its texts", 'only runs with content = "full" keep their rows')
+                )
             yield sample.row
 
     def frame(self, library: str = "pandas") -> Any:

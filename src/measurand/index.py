@@ -135,7 +135,9 @@ class Registry:
     def relations(self, name: str) -> list[tuple[Metric[Any], str]]:
         """The metrics that state how they differ from `name`, with the difference."""
         wanted = name.casefold()
-        return [(one, known.difference) for one in self for known in one.relations if wanted in (known.name.casefold(), known.name.rpartition(".")[2].casefold())]
+        return [
+            (one, known.difference) for one in self for known in one.relations if wanted in (known.name.casefold(), known.name.rpartition(".")[2].casefold())
+        ]
 
     def quantity(self, name: str) -> list[Metric[Any]]:
         """The built-ins that measure a bare quantity (`context_recall`), the code metric first."""
@@ -153,7 +155,9 @@ class Registry:
         free = [one for one in candidates if one.method == ("code",) and feedable(one)]
         if free:
             return free[0]
-        return Problem("ambiguous_metric", where, f"'{name}' names a quantity, and no metric that needs no model can measure it on this data", _choices(candidates))
+        return Problem(
+            "ambiguous_metric", where, f"'{name}' names a quantity, and no metric that needs no model can measure it on this data", _choices(candidates)
+        )
 
     def unknown(self, name: str, where: str = "") -> Problem:
         """What to answer to a name that resolves to nothing: relations with their difference, candidates, or the nearest names."""
@@ -238,9 +242,7 @@ def _bare_hint(name: str, bare: Mapping[str, str]) -> str:
 def _with(state: Snapshot, one: Metric[Any]) -> Snapshot:
     present = state.metrics.get(one.name)
     if present is not None and present.origin != one.origin:
-        raise DeclarationError(
-            f"{one.name} is declared in {'.'.join(one.origin)} and already in {'.'.join(present.origin)}; give one of them another name"
-        )
+        raise DeclarationError(f"{one.name} is declared in {'.'.join(one.origin)} and already in {'.'.join(present.origin)}; give one of them another name")
     taken = state.aliases.get(one.name)
     if taken is not None:
         raise DeclarationError(f"{one.name} is kept: it is another name of {taken}; choose a name of your own")

@@ -6,14 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
 
 from measurand.core.errors import DeclarationError
 from measurand.core.metric import Metric
-from measurand.core.opaque import OpaqueMetric, opaque
 
 GROUP: Final = "measurand.metrics"
 
@@ -60,7 +58,8 @@ def _entry_points(folder: str) -> Iterator[str]:
         return
     for name in sorted(names):
         try:
-            yield Path(folder, name, "entry_points.txt").read_text(encoding="utf-8")
+            with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8") as file:
+                yield file.read()
         except (OSError, UnicodeDecodeError):
             continue
 
@@ -80,6 +79,8 @@ def _of_group(text: str) -> Iterator[Plugin]:
 
 def load_plugin(plugin: Plugin) -> list[Metric[Any]]:
     """Imports a plugin and gives its metrics. Raises whatever it raises, and `DeclarationError` for a metric outside its namespace."""
+    from measurand.core.opaque import opaque
+
     module, _, attribute = plugin.target.partition(":")
     thing: Any = import_module(module)
     for part in attribute.split(".") if attribute else ():
@@ -94,6 +95,8 @@ def load_plugin(plugin: Plugin) -> list[Metric[Any]]:
 
 
 def _metrics_in(thing: Any) -> list[Any]:
+    from measurand.core.opaque import OpaqueMetric
+
     if isinstance(thing, Metric):
         return [thing]
     if isinstance(thing, type) and isinstance(getattr(thing, "name", None), str):

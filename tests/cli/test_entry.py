@@ -101,7 +101,12 @@ def test_wrong_usage_under_json_is_one_document_on_stdout(metrics: Metrics) -> N
     ran = metrics("list", "--formt", "csv", "--json")
     assert ran.code == 2
     assert ran.err == ""
-    assert problem(ran) == {"code": "unknown_option", "where": "metrics list", "message": "there is no option --formt", "hint": "did you mean --format or --for?"}
+    assert problem(ran) == {
+        "code": "unknown_option",
+        "where": "metrics list",
+        "message": "there is no option --formt",
+        "hint": "did you mean --format or --for?",
+    }
 
 
 def test_several_problems_are_told_together(metrics: Metrics) -> None:

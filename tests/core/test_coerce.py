@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurand.core.coerce import COERCERS, Invalid, NotJsonError, answers, fits, is_missing, references, typed_fields
-from measurand.core.errors import InvalidFieldError
-from measurand.core.record import FIELDS, Context, Message, ToolCall, Usage
+from measurand.core.coerce import COERCERS, Invalid, answers, fits, is_missing, references, typed_fields
+from measurand.core.errors import InvalidFieldError, NotJsonError
+from measurand.core.fields import FIELDS
+from measurand.core.record import Context, Message, ToolCall, Usage
 
 EMPTY_SAYS_SOMETHING = {
     "output": "",

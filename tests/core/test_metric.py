@@ -101,7 +101,7 @@ def test_aliases_and_relations_are_told_apart() -> None:
 
 def _declared(source: str, **keywords: object) -> Metric[object]:
     space: dict[str, object] = {"__name__": "house", "Steps": Steps}
-    exec(compile("from __future__ import annotations\n" + source, "house.py", "exec"), space)  # noqa: S102  # each case is its own declaration
+    exec(compile("from __future__ import annotations\n" + source, "house.py", "exec"), space)  # each case is its own declaration
     made = metric("house.f", **keywords)(space["f"])  # type: ignore[call-overload]
     assert isinstance(made, Metric)
     return made
@@ -156,7 +156,7 @@ def test_options_are_checked_all_at_once() -> None:
         checked_options(polite(), {"k": 0, "mode": "c", "wrods": ["a"], "words": [1]})
     assert refused.value.problems == [
         "house.polite: k = 0 is not a whole number from 1",
-        "house.polite: mode = 'c' is not one of \"a\", \"b\"",
+        'house.polite: mode = \'c\' is not one of "a", "b"',
         "house.polite has no option 'wrods'; did you mean words?",
         "house.polite: words = [1] is not a list of texts",
     ]

@@ -7,14 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurand.core.errors import InvalidFieldError
+from measurand.core.fields import FIELDS
 from measurand.core.plain import plain
-from measurand.core.record import FIELDS, Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
+from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
 from measurand.core.shapes import normalise
 
 LOOSE = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.sampled_from(["", "a", "[1]", '["a"]', '{"name": "f"}', "1.5"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["id", "name", "text", "role", "content", "arguments", "function", "error", "x"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "name", "text", "role", "content", "arguments", "function", "error", "x"]), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 

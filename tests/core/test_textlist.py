@@ -35,7 +35,9 @@ def test_what_looks_like_a_list_and_is_none_is_refused(text: str) -> None:
         held(text)
 
 
-@pytest.mark.parametrize(("text", "value"), [("[]", []), ("['a',]", ["a"]), (' ["it\'s", \'b\'] ', ["it's", "b"]), ('{"a": [1]}', {"a": [1]}), ("[1, 2]", [1, 2])])
+@pytest.mark.parametrize(
+    ("text", "value"), [("[]", []), ("['a',]", ["a"]), (" [\"it's\", 'b'] ", ["it's", "b"]), ('{"a": [1]}', {"a": [1]}), ("[1, 2]", [1, 2])]
+)
 def test_lists_and_objects_are_read(text: str, value: Any) -> None:
     assert held(text) == value
 

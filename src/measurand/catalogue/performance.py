@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from measurand.core.errors import InvalidFieldError, MissingFieldError
 from measurand.core.metric import metric
-from measurand.core.record import ToolCall, Usage
 from measurand.core.taxonomy import MetricCategory
+
+if TYPE_CHECKING:
+    from measurand.core.record import ToolCall, Usage
 
 _PERFORMANCE = MetricCategory.Performance
 _USAGE = {"usage": {"latency_s": 1.8, "input_tokens": 940, "output_tokens": 210, "cost_usd": 0.0042, "llm_calls": 3}}

@@ -5,15 +5,17 @@ Passages are the same by id; where one of two has none, by text, else by token F
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from measurand.core.annotations import PositiveInt, Share
 from measurand.core.errors import InvalidFieldError, UndefinedError
 from measurand.core.metric import metric, same
-from measurand.core.record import Context
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula import passages, ranking
-from measurand.formula.folds import weighted_f
+from measurand.formula.overlap import weighted_f
+
+if TYPE_CHECKING:
+    from measurand.core.record import Context
 
 _RETRIEVAL = MetricCategory.RAG | MetricCategory.Retrieval
 _FOUR_FOUND = {"contexts": [{"id": "d1"}, {"id": "d7"}, {"id": "d3"}, {"id": "d9"}], "reference_contexts": [{"id": "d1"}, {"id": "d3"}, {"id": "d4"}]}

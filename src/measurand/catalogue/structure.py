@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from measurand.core.coerce import NotJsonError, answers
+from measurand.core.errors import NotJsonError
+from measurand.core.fields import Json
 from measurand.core.metric import Score, metric
-from measurand.core.record import Json
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.json_schema import schema_faults
 from measurand.formula.json_values import json_equal, json_similarity
@@ -17,6 +17,8 @@ _PARTLY = {"output": '{"status": "refunded", "amount": 40}', "expected": {"statu
 
 def _accepted(expected: Json) -> list[Json]:
     """The reference values: those of `{"any_of": […]}`, else the one."""
+    from measurand.core.coerce import answers  # needed when a row is scored, not when metrics are listed
+
     return answers(expected) if isinstance(expected, dict) else [expected]
 
 
@@ -30,7 +32,7 @@ def _accepted(expected: Json) -> list[Json]:
     },
     example={"output": '{"status": "refunded", "amount": 45.0}'},
 )
-def code_json_valid(output: Json) -> bool:
+def code_json_valid(output: Json | NotJsonError) -> bool:
     """The output is JSON.
 
     The whole output, or its first fenced block, is one JSON value; an output that is data already is valid. A repeated key, NaN, Infinity, a number
@@ -55,7 +57,7 @@ def code_json_valid(output: Json) -> bool:
         "output_schema": {"type": "object", "properties": {"status": {"type": "string"}, "amount": {"type": "number"}}, "required": ["status", "amount"]},
     },
 )
-def code_json_schema(output: Json, output_schema: Json) -> Score[bool]:
+def code_json_schema(output: Json | NotJsonError, output_schema: Json) -> Score[bool]:
     """The output is JSON that fits its schema.
 
     Draft 2020-12, whatever `$schema` says; `format` is not checked; patterns are of the `regex` package. References are followed inside the schema
@@ -81,7 +83,7 @@ def code_json_schema(output: Json, output_schema: Json) -> Score[bool]:
     },
     example=_REFUND,
 )
-def code_json_match(output: Json, expected: Json) -> bool:
+def code_json_match(output: Json | NotJsonError, expected: Json) -> bool:
     """The output is JSON equal to the reference.
 
     Canonical equality: the order of keys does not matter, that of lists does; 1 equals 1.0, but not "1" and not true; a key with null is not an absent
@@ -102,7 +104,7 @@ def code_json_match(output: Json, expected: Json) -> bool:
     },
     example=_PARTLY,
 )
-def code_json_similarity(output: Json, expected: Json) -> float:
+def code_json_similarity(output: Json | NotJsonError, expected: Json) -> float:
     """How alike the output and the reference are as JSON.
 
     Recursively: objects the mean over the union of their keys, lists the mean over positions up to the longer one, what only one side has 0.

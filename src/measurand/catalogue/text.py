@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from measurand.core.annotations import NonNegative, Pattern, PositiveInt
 from measurand.core.errors import UndefinedError
 from measurand.core.metric import Score, metric, same
-from measurand.core.record import Context
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula import rouge, translation
 from measurand.formula.choice import chosen_letter
@@ -20,6 +19,9 @@ from measurand.formula.patterns import found
 from measurand.formula.phrases import occurs, phrase
 from measurand.formula.quotes import quotations, quoted_in
 from measurand.formula.translation import Scored
+
+if TYPE_CHECKING:
+    from measurand.core.record import Context
 
 _CORRECTNESS = MetricCategory.Correctness
 _PARIS = {"output": "Paris, France", "expected": "Paris"}

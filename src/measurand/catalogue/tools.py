@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from measurand.core.metric import Score, metric, same
-from measurand.core.record import ExpectedToolCall, ToolCall
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.matching import Agreement, call_agreement, has_readable_arguments, name_agreement
 from measurand.formula.overlap import f1
+
+if TYPE_CHECKING:
+    from measurand.core.record import ExpectedToolCall, ToolCall
 
 _AGENT = MetricCategory.Agentic | MetricCategory.Correctness
 _WEATHER = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from measurand.core.errors import UndefinedError
 from measurand.core.metric import metric, same
-from measurand.core.record import ExpectedToolCall, ToolCall
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.sequence import efficiency, is_any_order, is_exact, is_in_order, repeated
+
+if TYPE_CHECKING:
+    from measurand.core.record import ExpectedToolCall, ToolCall
 
 _AGENT = MetricCategory.Agentic | MetricCategory.Correctness
 _THRIFT = MetricCategory.Agentic | MetricCategory.Performance

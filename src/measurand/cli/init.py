@@ -35,4 +35,6 @@ def init(session: Session, data: str | None, output: str, as_json: bool) -> None
         terminal.print_json({"ok": True, "path": output, "metrics": chosen})
     else:
         shown = "" if output == "metrics.toml" else f" -c {output}"
-        terminal.write(f"wrote {terminal.shown_path(os.path.abspath(output))} with {terminal.counted(len(chosen), 'metric')}. Next: metrics check{shown}, then metrics run{shown}")
+        terminal.write(
+            f"wrote {terminal.shown_path(os.path.abspath(output))} with {terminal.counted(len(chosen), 'metric')}. Next: metrics check{shown}, then metrics run{shown}"
+        )

@@ -11,8 +11,8 @@ from attrs import evolve
 
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError, did_you_mean
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Metric
-from measurand.core.record import FIELDS
 from measurand.core.taxonomy import MetricCategory
 from measurand.index import registry
 from measurand.report import terminal

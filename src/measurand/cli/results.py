@@ -22,7 +22,16 @@ from measurand.report import terminal
 @click.option("--limit", type=click.IntRange(min=1), help="At most N results.")
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines, one result a line.")
 def results(
-    session: Session, ref: str, metric: str | None, sample_id: str | None, failed: bool, errors: bool, na: bool, sort: str | None, limit: int | None, as_json: bool
+    session: Session,
+    ref: str,
+    metric: str | None,
+    sample_id: str | None,
+    failed: bool,
+    errors: bool,
+    na: bool,
+    sort: str | None,
+    limit: int | None,
+    as_json: bool,
 ) -> None:
     """The results of a run's rows; several filters mean any of them.
 

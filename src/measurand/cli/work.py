@@ -60,14 +60,16 @@ def run_options(function: F) -> F:
 
 def settings_of(session: Session, typed: dict[str, Any]) -> Settings:
     """The settings of the config that was named, else of ./metrics.toml, else the defaults, with what was typed laid over."""
-    from measurand.config import Settings, from_mapping, load
+    from measurand.config import from_mapping, load
 
     path = Path(typed["config"]) if typed.get("config") else session.config
     overrides = (*typed.get("overrides", ()), *_typed_keys(typed))
     if path is None and Path(CONFIG_NAME).exists():
         path = Path(CONFIG_NAME)
     if path is None and not typed.get("data"):
-        raise UsageError(Problem("no_config", CONFIG_NAME, "there is no such file here", "write one with metrics init --for FILE, or give --data FILE and --metric NAME"))
+        raise UsageError(
+            Problem("no_config", CONFIG_NAME, "there is no such file here", "write one with metrics init --for FILE, or give --data FILE and --metric NAME")
+        )
     settings: Settings = from_mapping({}, Path.cwd(), overrides, environ=os.environ) if path is None else load(path, overrides, environ=os.environ)
     if typed.get("concurrency"):
         runtimes = [f"models.{json.dumps(name)}.max_concurrency={typed['concurrency']}" for name in settings.models]
@@ -115,7 +117,14 @@ def _stored_rows(ref: str, settings: Settings) -> list[dict[str, Any]]:
     with open_run(ref, settings.store_url(os.environ), settings.project) as run:
         rows = [sample.row for sample in run.samples()]
         if run.info.config.get("run", {}).get("content", "full") != "full" or any(row is None for row in rows):
-            raise UsageError(Problem("no_content", f"--data {STORED}{ref}", "the run was kept without its texts", "score the original file; only runs with content = \"full\" keep their rows"))
+            raise UsageError(
+                Problem(
+                    "no_content",
+                    f"--data {STORED}{ref}",
+                    "the run was kept without its texts",
+                    'score the original file; only runs with content = "full" keep their rows',
+                )
+            )
         return rows
 
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from measurand.config.secrets import url_secret
 from measurand.config.table import Above0, AtLeast0, Count, CountOr0, OneOrMany, Share, Table, Text, Texts, Variable, refuse
 from measurand.core.errors import did_you_mean
-from measurand.core.record import FIELDS
+from measurand.core.fields import FIELDS
 
 DEFAULT_STORE: Final = "sqlite:///.metrics/store.db"
 _STORE_SCHEMES = ("sqlite", "postgresql", "postgresql+psycopg")

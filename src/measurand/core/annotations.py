@@ -22,6 +22,30 @@ Pattern: TypeAlias = str
 """For an option: a regular expression in the syntax of the `regex` package."""
 
 
+FIELD_ANNOTATIONS: Final = (
+    "str",
+    "list[str]",
+    "Json",
+    "Json | NotJsonError",
+    "list[Json]",
+    "int",
+    "float",
+    "bool",
+    "list[float]",
+    "list[Context]",
+    "list[ToolCall]",
+    "list[ExpectedToolCall]",
+    "list[Message]",
+    "list[Tool]",
+    "Usage",
+    "dict[str, Json]",
+    "dict[str, Any]",
+    "Mapping[str, Json]",
+    "Mapping[str, Any]",
+)
+"""What a field's annotation may say. `core.coerce.COERCERS` knows how to read each; it is apart because a declaration only needs the words."""
+
+
 @frozen
 class Column:
     """Marks a parameter that is fed from a house column: `tier: Annotated[str, Column("customer_tier")]` is the field `metadata.customer_tier`."""

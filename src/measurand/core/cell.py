@@ -29,6 +29,13 @@ _SLACK: Final = 1e-9  # rounding may carry a proportion this far out of its rang
 
 
 @frozen
+class _Unreadable:
+    """A field that is there and cannot be read as what some metric takes."""
+
+    error: CellError
+
+
+@frozen
 class EvaluationContext:
     """What a class-based metric is given: the row's fields, its options, and whoever answers requests."""
 
@@ -76,12 +83,12 @@ class Program:
             if raw is _ABSENT:
                 values.append(_ABSENT)
             elif type(raw) is Invalid:
-                values.append(raw.as_error(name))
+                values.append(_Unreadable(raw.as_error(name)))
             else:
                 try:
                     values.append(coerce(raw, name))
                 except CellError as error:
-                    values.append(error)
+                    values.append(_Unreadable(error))
         return values
 
 
@@ -113,8 +120,8 @@ def _arguments(one: Instance, slots: Sequence[tuple[int, bool, str]], values: Se
             if required:
                 raise MissingFieldError(f"the row has no {name}", name)
             arguments.append(None)
-        elif isinstance(value, CellError):
-            raise value
+        elif type(value) is _Unreadable:
+            raise value.error
         else:
             arguments.append(value)
     for group in one.metric.one_of:

@@ -8,10 +8,11 @@ from typing import Any, Final
 from attrs import frozen
 
 from measurand.core.derive import derive
-from measurand.core.errors import InvalidFieldError
+from measurand.core.errors import InvalidFieldError, NotJsonError
+from measurand.core.fields import FIELDS, Field, Json
 from measurand.core.jsontext import JsonTextError, parse_answer
 from measurand.core.plain import plain
-from measurand.core.record import FIELDS, Context, ExpectedToolCall, Field, Json, Message, Tool, ToolCall
+from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall
 from measurand.core.shapes import (
     content_text,
     kind,
@@ -29,11 +30,7 @@ from measurand.core.shapes import (
     scalar_text,
 )
 
-__all__ = ["COERCERS", "Invalid", "NotJsonError", "answers", "fits", "is_missing", "misfit", "normalise", "references", "typed_fields"]
-
-
-class NotJsonError(InvalidFieldError):
-    """A text that should be JSON and is not. Metrics of structure score it 0 where it is the output."""
+__all__ = ["COERCERS", "Invalid", "answers", "fits", "is_missing", "misfit", "normalise", "references", "typed_fields"]
 
 
 @frozen
@@ -168,6 +165,13 @@ def _to_json(value: Any, field: str) -> Json:
     return plain(value)
 
 
+def _json_or_not(value: Any, field: str) -> Json | NotJsonError:
+    try:
+        return _to_json(value, field)
+    except NotJsonError as error:
+        return error
+
+
 def _to_texts(value: Any, field: str) -> list[str]:
     if type(value) is str:
         return [value]
@@ -233,6 +237,7 @@ COERCERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "str": _to_text,
     "list[str]": _to_texts,
     "Json": _to_json,
+    "Json | NotJsonError": _json_or_not,
     "list[Json]": _to_list,
     "int": _checked(read_int),
     "float": _checked(read_float),

@@ -111,6 +111,10 @@ class InvalidFieldError(CellError):
     code = "invalid_field"
 
 
+class NotJsonError(InvalidFieldError):
+    """An output that should be JSON and is not. A metric of structure, to which that is a finding, takes it as a value: `output: Json | NotJsonError`."""
+
+
 class CellTimeoutError(CellError):
     """A bounded computation took too long, e.g. a pattern that backtracks for ever (status error)."""
 
@@ -154,6 +158,6 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def did_you_mean(word: str, known: Sequence[str] | Iterable[str]) -> str:
-    """"did you mean X?" or "" when nothing known is near."""
+    """ "did you mean X?" or "" when nothing known is near."""
     names = nearest(word, known)
     return f"did you mean {' or '.join(names)}?" if names else ""

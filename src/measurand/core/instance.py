@@ -48,7 +48,9 @@ class Instance:
         return "|".join((*parts, f"lib:{__version__}"))
 
 
-def instance(metric: Metric[Any], options: Mapping[str, Any] | None = None, *, name: str | None = None, threshold: float | None = None, **chosen: Any) -> Instance:
+def instance(
+    metric: Metric[Any], options: Mapping[str, Any] | None = None, *, name: str | None = None, threshold: float | None = None, **chosen: Any
+) -> Instance:
     """A metric with options. Raises `OptionsError` with every option that does not fit. The name defaults to `metric(k=5)`."""
     given = dict(options or {})
     every = checked_options(metric, given)

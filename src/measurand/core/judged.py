@@ -12,8 +12,8 @@ from attrs import frozen
 
 from measurand.core.coerce import COERCERS
 from measurand.core.errors import DeclarationError, UndefinedError, did_you_mean
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Direction, Metric, declared_metric, named_parameters
-from measurand.core.record import FIELDS
 from measurand.core.request import Ask, Form, Request, Score, Split, Verdict, YesNo
 from measurand.core.taxonomy import MetricCategory
 
@@ -65,7 +65,7 @@ def judged(
     if claims and each:
         raise DeclarationError(f"{where}: a question goes through claims= or each=, not both")
     if (claims or each) and fold is None:
-        raise DeclarationError(f"{where}: several verdicts need a fold, e.g. fold=share(\"yes\")")
+        raise DeclarationError(f'{where}: several verdicts need a fold, e.g. fold=share("yes")')
     required, optional = _fields_of(ask, claims or each, where)
     question = Question(ask, form or YesNo(), claims, each, fold, direction)
     yes_no = isinstance(question.form, YesNo) and not (claims or each)

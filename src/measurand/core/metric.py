@@ -8,11 +8,10 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar, overload
 
 from attrs import evolve, frozen
 
-from measurand.core.annotations import OptionType, annotation_text, column_of, option_type, returned, without_none
-from measurand.core.coerce import COERCERS
+from measurand.core.annotations import FIELD_ANNOTATIONS, OptionType, annotation_text, column_of, option_type, returned, without_none
 from measurand.core.errors import DeclarationError, MeasurandError, did_you_mean
-from measurand.core.record import FIELDS
-from measurand.core.request import Score
+from measurand.core.fields import FIELDS
+from measurand.core.score import Score
 from measurand.core.taxonomy import DERIVED, MetricCategory, derived_flags
 
 __all__ = ["REQUIRED", "CorpusFold", "Metric", "Option", "Parameter", "Relation", "Score", "metric", "same"]
@@ -382,8 +381,8 @@ def _parameter(name: str, annotations: Mapping[str, object], required: bool, whe
         raise DeclarationError(
             f"{where}: '{name}' is no field of a record; {hint} An option stands after *; a column of your own is {name}: Annotated[str, Column(\"{name}\")]"
         )
-    if text not in COERCERS:
-        raise DeclarationError(f"{where}: the field '{name}' cannot be '{text}'; it can be {', '.join(COERCERS)}")
+    if text not in FIELD_ANNOTATIONS:
+        raise DeclarationError(f"{where}: the field '{name}' cannot be '{text}'; it can be {', '.join(FIELD_ANNOTATIONS)}")
     return Parameter(name, f"metadata.{column}" if column else name, text, required)
 
 
@@ -420,7 +419,7 @@ def _check_name(name: str, module: str, judge: bool, embedder: bool, where: str)
     if "." in name:
         return
     if not built_in(module):
-        raise DeclarationError(f"{where}: a name without a dot is kept for built-ins; give yours a namespace: @metric(\"house.{name}\")")
+        raise DeclarationError(f'{where}: a name without a dot is kept for built-ins; give yours a namespace: @metric("house.{name}")')
     prefix = "llm_" if judge else "embed_" if embedder else "code_"
     if not name.startswith(prefix):
         asks = "asks a judge" if judge else "uses an embedder" if embedder else "asks no model"
@@ -439,10 +438,10 @@ def _flags(
 def _range(kind: str, given: tuple[float, float] | None, where: str) -> tuple[float, float]:
     if kind == "continuous":
         if given is None:
-            raise DeclarationError(f"{where}: a continuous metric says its range: range=(0.0, float(\"inf\"))")
+            raise DeclarationError(f'{where}: a continuous metric says its range: range=(0.0, float("inf"))')
         return given
     if given is not None:
-        raise DeclarationError(f"{where}: a {kind} metric has its range by its type; drop range= or write type=\"continuous\"")
+        raise DeclarationError(f'{where}: a {kind} metric has its range by its type; drop range= or write type="continuous"')
     return (0.0, math.inf) if kind == "count" else (0.0, 1.0)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from measurand.core.record import Context, ExpectedToolCall, Json, Message, Tool, ToolCall, Usage
+from measurand.core.fields import Json
+from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
 
 
 def _context(one: Context) -> Json:

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from attrs import field, frozen
 
 from measurand.core.errors import InvalidResponseError
+from measurand.core.score import Score
 
 
 class Judge:
@@ -170,17 +171,6 @@ class Embed(Request[Embedder]):
     """One vector for each text."""
 
     texts: tuple[str, ...] = field(converter=tuple)
-
-
-@frozen
-class Score(Generic[T]):
-    """A score with what is worth keeping beside it. `details` is JSON; the rest is what a result of that name holds."""
-
-    value: T | None
-    details: Mapping[str, Any] = field(factory=dict)
-    label: str | None = None
-    probabilities: Mapping[str, float] | None = None
-    confidence: float | None = None
 
 
 Steps: TypeAlias = Generator[Request[I_co], Any, "T | Score[T] | None"]

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from measurand.core.errors import InvalidFieldError
+from measurand.core.fields import FIELDS, Json, Shape
 from measurand.core.jsontext import JsonTextError, compact_json, parse_json
-from measurand.core.record import FIELDS, Context, ExpectedToolCall, Json, Message, Shape, Tool, ToolCall, Usage
+from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
 from measurand.core.textlist import BrokenListError, held
 
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?")
@@ -376,7 +377,9 @@ def _messages(item: Json, where: str, field: str) -> Iterator[Message]:
     text = content_text(parts, f"{where}.content", field)
     error = _tool_error(item, text) if role == "tool" else None
     calls = tuple(_calls_of(item, parts, where, field))
-    yield Message(role, text, calls, _id_text(item.get("tool_call_id"), f"{where}.tool_call_id", field), _id_text(item.get("name"), f"{where}.name", field), error)
+    yield Message(
+        role, text, calls, _id_text(item.get("tool_call_id"), f"{where}.tool_call_id", field), _id_text(item.get("name"), f"{where}.name", field), error
+    )
 
 
 def _part_type(part: Json) -> Json:

@@ -9,8 +9,8 @@ from attrs import frozen
 
 from measurand.core.coerce import is_missing, misfit
 from measurand.core.errors import DataError, Problem, did_you_mean
+from measurand.core.fields import FIELDS, Json
 from measurand.core.jsontext import compact_json
-from measurand.core.record import FIELDS, Json
 
 How = Literal["named", "exact", "alias"]
 Wanted: TypeAlias = "Mapping[str, str | Mapping[str, str]] | Iterable[tuple[str, str | Mapping[str, str]]]"

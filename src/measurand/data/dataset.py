@@ -13,7 +13,8 @@ from attrs import frozen
 
 from measurand.core.derive import DERIVED_FIELDS
 from measurand.core.errors import DataError, Problem, RunIncompleteError
-from measurand.core.record import FIELDS, Context, Record
+from measurand.core.fields import FIELDS
+from measurand.core.record import Context, Record
 from measurand.data.columns import Columns, Wanted, named_columns, unfound_problems
 from measurand.data.fields import MappingChangedError
 from measurand.data.identity import Hashes, Occurrences
@@ -131,7 +132,11 @@ def survey(
             return survey_pass.dataset()
         except MappingChangedError:
             continue
-    raise DataError(Problem("unclear_columns", source.label, "the columns change from row to row too often to say which feeds which field", "name them: --column FIELD=COLUMN"))
+    raise DataError(
+        Problem(
+            "unclear_columns", source.label, "the columns change from row to row too often to say which feeds which field", "name them: --column FIELD=COLUMN"
+        )
+    )
 
 
 def _look(source: Source, columns: Columns) -> None:
@@ -239,7 +244,9 @@ class _Survey:
             rows = "row has" if self._nameless_rows == 1 else "rows have"
             more = " …" if self._nameless_rows > len(self._nameless) else ""
             message = f"{self._nameless_rows} {rows} no id, no task, and nothing that says what was asked ({', '.join(self._nameless)}{more})"
-            yield Problem("no_id", self._ways.source.label, message, 'name the column that tells rows apart: --column id=COLUMN; or number them: [data] id = "order"')
+            yield Problem(
+                "no_id", self._ways.source.label, message, 'name the column that tells rows apart: --column id=COLUMN; or number them: [data] id = "order"'
+            )
 
     def _bad_problems(self) -> list[Problem]:
         if not self._stop or not self._bad_rows:
@@ -296,7 +303,7 @@ class _Survey:
 
     def _notes(self, repeated: int) -> Iterator[str]:
         if self._bad_rows:
-            yield f"{self._bad_rows} bad rows were left out (on_bad_row = \"skip\")"
+            yield f'{self._bad_rows} bad rows were left out (on_bad_row = "skip")'
         if repeated and len(self._pairs) < len(self._tasks):
             yield f"{repeated} tasks occur more than once: the rows of a task are its trials, numbered in their order"
         again = len(self._pairs.repeated())
@@ -307,7 +314,7 @@ class _Survey:
         for field in self._lined.found():
             binding = self._ways.decided.of(field)
             column = binding.column if binding is not None else field
-            yield f"{field}: every row is one passage with line breaks; to split it: [data.columns] {field} = {{ from = \"{column}\", split = \"\\n\" }}"
+            yield f'{field}: every row is one passage with line breaks; to split it: [data.columns] {field} = {{ from = "{column}", split = "\\n" }}'
 
 
 def _said_own(name: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from measurand.core.coerce import Invalid, is_missing, misfit, normalise
 from measurand.core.derive import derive
 from measurand.core.errors import InvalidFieldError
-from measurand.core.record import FIELDS, Json
+from measurand.core.fields import FIELDS, Json
 from measurand.core.textlist import BrokenListError, held
 from measurand.data.columns import Binding, ColumnMap, Columns
 from measurand.data.rows import Row

@@ -9,9 +9,9 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from measurand.core.coerce import Invalid
+from measurand.core.fields import TASK_PART
 from measurand.core.jsontext import canonical_json
 from measurand.core.plain import plain
-from measurand.core.record import TASK_PART
 
 _HASH_BYTES: Final = 8
 

@@ -17,7 +17,9 @@ def read_jsonl(stream: BinaryIO, label: str, options: ReadOptions) -> Iterator[R
     limit = options.max_field_chars
     for number, line in numbered_lines(stream, options.encoding, options.max_row_bytes):
         if line is None:
-            yield BadRow(label, number, f"the line has more than max_row_bytes {options.max_row_bytes}", "is it JSON Lines, one object a line? set [data] max_row_bytes")
+            yield BadRow(
+                label, number, f"the line has more than max_row_bytes {options.max_row_bytes}", "is it JSON Lines, one object a line? set [data] max_row_bytes"
+            )
             continue
         try:
             text = str(line, "utf-8") if utf8 else decoded(line, encoding)
@@ -27,7 +29,7 @@ def read_jsonl(stream: BinaryIO, label: str, options: ReadOptions) -> Iterator[R
                 yield _bad(label, number, line, encoding, error)
             continue
         if type(values) is not dict:
-            yield BadRow(label, number, f"the line is {_short(text)}, not an object", "a row is an object: {\"input\": …, \"output\": …}")
+            yield BadRow(label, number, f"the line is {_short(text)}, not an object", 'a row is an object: {"input": …, "output": …}')
             continue
         raw = line.rstrip() if utf8 else text.strip().encode()
         if len(raw) > limit and (message := too_long(values, limit)):
@@ -45,7 +47,9 @@ def _bad(label: str, number: int, line: bytes, encoding: str, error: Exception) 
     if isinstance(error, UndecodableError):
         return BadRow(label, number, error.message, error.hint)
     if b"\0" in line:
-        return BadRow(label, number, "the line holds NUL bytes: a binary file, or text in another encoding", 'set [data] format or encoding, e.g. encoding = "utf-16"')
+        return BadRow(
+            label, number, "the line holds NUL bytes: a binary file, or text in another encoding", 'set [data] format or encoding, e.g. encoding = "utf-16"'
+        )
     if number == 1 and line.strip() in (b"[", b"{", b"[{"):
         return BadRow(label, number, f"{error}; the file looks like one JSON document", 'set [data] format = "json"')
     return BadRow(label, number, str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from measurand.core.record import Json
+from measurand.core.fields import Json
 
 
 def masked(value: Json) -> Json:

@@ -64,7 +64,9 @@ def _seekable(stream: BinaryIO, path: Path, label: str) -> Iterator[Any]:
         while piece := stream.read(_PIECE):
             size += len(piece)
             if size > MAX_UNZIPPED_BYTES:
-                raise DataError(Problem("too_large", label, f"it unpacks to more than {MAX_UNZIPPED_BYTES} bytes", "Parquet compresses itself: leave out the gzip"))
+                raise DataError(
+                    Problem("too_large", label, f"it unpacks to more than {MAX_UNZIPPED_BYTES} bytes", "Parquet compresses itself: leave out the gzip")
+                )
             unpacked.write(piece)
         unpacked.seek(0)
         yield unpacked

@@ -89,7 +89,9 @@ def _unknown_format(label: str, format: str | None) -> Problem:
 def _no_such_file(path: Path, label: str) -> Problem:
     folder = path.parent
     if not folder.is_dir():
-        return Problem("no_such_file", label, f"there is no folder {_shown(folder)}", f"paths are looked up from {_shown(Path.cwd())}" if not path.is_absolute() else "")
+        return Problem(
+            "no_such_file", label, f"there is no folder {_shown(folder)}", f"paths are looked up from {_shown(Path.cwd())}" if not path.is_absolute() else ""
+        )
     there = sorted(entry.name for entry in os.scandir(folder) if format_of(entry.name))[:1000]
     near = did_you_mean(path.name, there)
     listed = f"{_shown(folder)} has {', '.join(there[:5])}{' …' if len(there) > 5 else ''}" if there else f"{_shown(folder)} has no data file"

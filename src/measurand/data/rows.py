@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from attrs import frozen
 
+from measurand.core.fields import Json
 from measurand.core.jsontext import JsonTextError, compact_json, parse_json
-from measurand.core.record import Json
 
 MAX_ROW_BYTES: Final = 16_000_000
 MAX_FIELD_CHARS: Final = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from measurand.core.errors import Problem, did_you_mean
-from measurand.core.record import FIELDS
+from measurand.core.fields import FIELDS
 from measurand.core.shapes import scalar_text
 from measurand.data.columns import folded
 from measurand.data.identity import Identity

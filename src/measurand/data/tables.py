@@ -51,7 +51,9 @@ class _Lines:
             raise _BadLineError(number, f"the line has more than max_row_bytes {self._limit}", "set [data] max_row_bytes", self._held > 0)
         self._held += len(line)
         if self._held > self._limit:
-            raise _BadLineError(self.first, f"a quote opens in this row and is not closed within max_row_bytes {self._limit}", 'write " inside a cell as ""', True)
+            raise _BadLineError(
+                self.first, f"a quote opens in this row and is not closed within max_row_bytes {self._limit}", 'write " inside a cell as ""', True
+            )
         try:
             text = decoded(line, self._encoding)
         except UndecodableError as error:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Final, Literal
 
 from measurand.core.errors import InvalidFieldError, did_you_mean
-from measurand.core.record import Json
+from measurand.core.fields import Json
 from measurand.formula.normalise import folded
 from measurand.formula.patterns import found
 

@@ -11,6 +11,8 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from measurand.formula.overlap import weighted_f
+
 YES: Final = 0.5  # a branching fold reads p from here on as yes
 
 
@@ -104,14 +106,6 @@ class FBeta:
         if not mine or not theirs:
             return 0.0
         return weighted_f(_share_of_yes(mine), _share_of_yes(theirs), self.beta)
-
-
-def weighted_f(precision: float, recall: float, beta: float = 1.0) -> float:
-    """F-β: (1 + β²)·P·R / (β²·P + R); β > 1 leans to recall. 0 when both are 0. (van Rijsbergen 1979)"""
-    if precision == 0.0 and recall == 0.0:
-        return 0.0
-    weight = beta * beta
-    return (1.0 + weight) * precision * recall / (weight * precision + recall)
 
 
 def _share_of_yes(verdicts: Sequence[float]) -> float:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from measurand.core.record import ExpectedToolCall, ToolCall
 from measurand.formula.arguments import Mode, arguments_fit, json_key
 from measurand.formula.overlap import Overlap
+
+if TYPE_CHECKING:
+    from measurand.core.record import ExpectedToolCall, ToolCall
 
 
 def fits(expected: ExpectedToolCall, call: ToolCall, mode: Mode = "given") -> bool:

@@ -53,7 +53,10 @@ def reference_numbers(text: str) -> tuple[Number, ...]:
     r"""As `final_numbers`, for a reference: empty also for a formula or a list, whose last number would be a wrong answer (2**(1/4), 8\sqrt{6}, "1, 2, 3")."""
     marked = marked_answer(text)
     bare = _number().sub("#", _right_of_equals(_plain(marked.text if marked else text)))
-    return () if _formula().search(bare) or _list().fullmatch(bare) else final_numbers(text)
+    if _formula().search(bare) or _list().fullmatch(bare):
+        return ()
+    alone_and_joined = final_numbers(text)
+    return alone_and_joined[1:] or alone_and_joined
 
 
 def same_number(given: Number, wanted: Number, *, abs_tolerance: float, rel_tolerance: float, percent: str) -> bool:

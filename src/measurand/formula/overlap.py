@@ -68,3 +68,11 @@ def jaccard(a: Collection[str], b: Collection[str]) -> float:
     one, other = frozenset(a), frozenset(b)
     either = len(one | other)
     return len(one & other) / either if either else 1.0
+
+
+def weighted_f(precision: float, recall: float, beta: float = 1.0) -> float:
+    """F-β: (1 + β²)·P·R / (β²·P + R); β > 1 leans to recall. 0 when both are 0. (van Rijsbergen 1979)"""
+    if precision == 0.0 and recall == 0.0:
+        return 0.0
+    weight = beta * beta
+    return (1.0 + weight) * precision * recall / (weight * precision + recall)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from measurand.core.record import Context
 from measurand.formula.normalise import folded, tokens
 from measurand.formula.overlap import Overlap, f1, jaccard
 from measurand.formula.ranking import Ranked
+
+if TYPE_CHECKING:
+    from measurand.core.record import Context
 
 
 def judge(found: Sequence[Context], references: Sequence[Context], min_overlap: float) -> Ranked:

@@ -14,11 +14,11 @@ def phrase(text: str, *, casefold: bool = True) -> str:
 def occurs(needle: str, text: str) -> bool:
     """Whether a phrase occurs in a text as whole words and whole numbers: 10 is not in 10:30, 3.10 or 110, 7 is not in -7. Both as from `phrase`."""
     start = text.find(needle)
-    while start >= 0:
+    while start >= 0 and needle:
         if _starts_word(text, start) and _ends_word(text, start + len(needle)):
             return True
         start = text.find(needle, start + 1)
-    return False
+    return not needle
 
 
 def _starts_word(text: str, at: int) -> bool:

@@ -29,5 +29,9 @@ def _quoted() -> re.Pattern[str]:
     """A quotation does not run over an empty line; a straight ' opens before a word and closes after one, so that it is no apostrophe."""
     pairs = ("“”", "„“", "„”", "«»", "»«", "‹›", "「」", "『』", '""')
     between = [f"{marks[0]}((?:[^{marks}\\n]|\\n(?!\\s*\\n))+){marks[1]}" for marks in pairs]
-    single = [r"(?<!`)`(?!`)((?:[^`\n]|\n(?!\s*\n))+)`(?!`)", r"‘((?:[^‘\n]|\n(?!\s*\n))+?)’(?!\w)", r"(?<!\w)'(?=\w)((?:[^'\n]|(?<=\w)'(?=\w)|\n(?!\s*\n))+)'(?!\w)"]
+    single = [
+        r"(?<!`)`(?!`)((?:[^`\n]|\n(?!\s*\n))+)`(?!`)",
+        r"‘((?:[^‘\n]|\n(?!\s*\n))+?)’(?!\w)",
+        r"(?<!\w)'(?=\w)((?:[^'\n]|(?<=\w)'(?=\w)|\n(?!\s*\n))+)'(?!\w)",
+    ]
     return re.compile("|".join(between + single))

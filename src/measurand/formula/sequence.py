@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from measurand.core.record import ExpectedToolCall, ToolCall
 from measurand.formula.arguments import Mode, json_key
 from measurand.formula.matching import Pairing, fits, paired
+
+if TYPE_CHECKING:
+    from measurand.core.record import ExpectedToolCall, ToolCall
 
 
 def blocks(expected: Sequence[ExpectedToolCall]) -> list[list[ExpectedToolCall]]:

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from measurand.core.metric import REQUIRED, Metric
-from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
 from measurand.plugins import BrokenPlugin
 
 if TYPE_CHECKING:
     from measurand.report.shapes import MetricJson
-
-_STAND_INS: Final[Mapping[str, Any]] = {
-    "str": "One thing. Another.",
-    "float": 1.0,
-    "int": 1,
-    "list[str]": ["text"],
-    "list[Context]": [Context("text")],
-    "list[ToolCall]": [ToolCall("tool")],
-    "list[ExpectedToolCall]": [ExpectedToolCall("tool")],
-    "list[Message]": [Message("user", "text")],
-    "list[Tool]": [Tool("tool")],
-    "Usage": Usage(),
-}
-"""What a metric that asks is counted with where its example lacks a field it needs."""
 
 
 def metric_json(one: Metric[Any]) -> MetricJson:
@@ -129,5 +114,23 @@ def _arguments(one: Metric[Any], fields: Mapping[str, Any]) -> Sequence[Any]:
             arguments.append(COERCERS[parameter.annotation](row[parameter.field], parameter.field))
         else:
             needed = parameter.required or parameter.field in first
-            arguments.append(_STAND_INS.get(parameter.annotation) if needed else None)
+            arguments.append(_stand_ins().get(parameter.annotation) if needed else None)
     return arguments
+
+
+def _stand_ins() -> Mapping[str, Any]:
+    """What a metric that asks is counted with where its example lacks a field it needs."""
+    from measurand.core.record import Context, ExpectedToolCall, Message, Tool, ToolCall, Usage
+
+    return {
+        "str": "One thing. Another.",
+        "float": 1.0,
+        "int": 1,
+        "list[str]": ["text"],
+        "list[Context]": [Context("text")],
+        "list[ToolCall]": [ToolCall("tool")],
+        "list[ExpectedToolCall]": [ExpectedToolCall("tool")],
+        "list[Message]": [Message("user", "text")],
+        "list[Tool]": [Tool("tool")],
+        "Usage": Usage(),
+    }

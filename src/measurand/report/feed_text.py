@@ -8,8 +8,8 @@ from typing import Any, Final
 from attrs import frozen
 
 from measurand.core.errors import nearest
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Metric
-from measurand.core.record import FIELDS
 from measurand.report import terminal
 from measurand.report.visible import columns, padded, safe, wrapped
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from measurand.core.fields import FIELDS
 from measurand.core.metric import REQUIRED, Metric, Option, Parameter
-from measurand.core.record import FIELDS
 from measurand.index import SUITES
 from measurand.report import terminal
 from measurand.report.catalogue_json import calls_on_example, finite_range, metric_json, split_example

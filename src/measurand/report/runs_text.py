@@ -33,7 +33,15 @@ def runs_table(found: Sequence[RunInfo], project: str) -> list[str]:
     if not found:
         return [f"no runs of project {safe(project)} yet; metrics run makes one"]
     rows = [
-        (info.run_id, info.name or "", info.started_at[:16].replace("T", " "), info.status, thousands(info.dataset.get("rows")), str(len(info.metrics)), str(info.dataset.get("path", "")))
+        (
+            info.run_id,
+            info.name or "",
+            info.started_at[:16].replace("T", " "),
+            info.status,
+            thousands(info.dataset.get("rows")),
+            str(len(info.metrics)),
+            str(info.dataset.get("path", "")),
+        )
         for info in found
     ]
     lines = table(("RUN", "NAME", "STARTED (UTC)", "STATUS", "ROWS", "METRICS", "DATA"), rows, right=(4, 5), shrink=(1,))

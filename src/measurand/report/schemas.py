@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from measurand.core.record import FIELDS, Field
+from measurand.core.fields import FIELDS, Field
 from measurand.core.result import MetricResult
 from measurand.report.json_schema import Schema, document
 from measurand.report.shapes import CategoryJson, CheckJson, MetricInFullJson, MetricJson, ProblemsJson, RunJson

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Metric
-from measurand.core.record import FIELDS
 from measurand.data.dataset import Dataset, survey
 from measurand.data.source import open_source
 from measurand.index import SUITES, registry
@@ -62,11 +62,16 @@ def _slices(dataset: Dataset) -> list[str]:
 
 
 def _text(path: str, columns: Any, slices: list[str], chosen: list[str], others: list[str]) -> str:
-    lines = ["# What is measured, on what. metrics check says what it would do; metrics run does it.", "", "[data]", f"path = {json.dumps(path, ensure_ascii=False)}"]
+    lines = [
+        "# What is measured, on what. metrics check says what it would do; metrics run does it.",
+        "",
+        "[data]",
+        f"path = {json.dumps(path, ensure_ascii=False)}",
+    ]
     lines += list(columns)
     lines += [
-        "# [data.columns]          # where a name does not tell: field = \"Column\"",
-        f"# {'expected'} = \"Gold answer\"   # fields: {', '.join(list(FIELDS)[:12])} …",
+        '# [data.columns]          # where a name does not tell: field = "Column"',
+        f'# {"expected"} = "Gold answer"   # fields: {", ".join(list(FIELDS)[:12])} …',
         "",
         "[run]",
         "metrics = [",
@@ -76,7 +81,7 @@ def _text(path: str, columns: Any, slices: list[str], chosen: list[str], others:
     if others:
         lines += ["# These rows can also feed:", *(f"#   {', '.join(others[start : start + 4])}" for start in range(0, len(others), 4))]
     lines += [
-        "on_missing = \"stop\"       # or \"skip\": cells of rows that lack a field are counted as not applicable",
+        'on_missing = "stop"       # or "skip": cells of rows that lack a field are counted as not applicable',
         f"# slices = {json.dumps(slices or ['tags'])}         # also break the numbers down",
         "",
         "# [metrics.NAME]           # options and thresholds of one metric: metrics show NAME lists them",

@@ -32,7 +32,9 @@ def format_for(path: Path | None, given: str | None) -> str:
     for suffix, name in _SUFFIXES.items():
         if path.name.endswith(suffix):
             return name
-    raise UsageError(Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format"))
+    raise UsageError(
+        Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format")
+    )
 
 
 def export(run: StoredRun, path: Path | None, form: str, stream: IO[bytes], *, content: bool = True) -> None:

@@ -13,8 +13,8 @@ from attrs import evolve, field, frozen
 
 from measurand.config import Settings
 from measurand.core.errors import DataError, Problem, did_you_mean
+from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance
-from measurand.core.record import FIELDS
 from measurand.data.dataset import Dataset, Selection, survey
 from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry
@@ -136,10 +136,24 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
         problems += _unknown_slices(slices, dataset, settings)
     if words and not chosen.instances and not problems:
         lacking = ", ".join(f"{one.metric} ({', '.join(one.missing)})" for one in chosen.left_out[:5])
-        problems.append(Problem("nothing_selected", where, f"the selection leaves nothing that these rows can feed: {lacking}", "metrics list --for FILE shows what they can"))
+        problems.append(
+            Problem(
+                "nothing_selected", where, f"the selection leaves nothing that these rows can feed: {lacking}", "metrics list --for FILE shows what they can"
+            )
+        )
     problems += [problem for one in chosen.instances for problem in uninstrumented(one)]
     unique = tuple(dict.fromkeys(problems))
-    return Plan(settings, dataset, planned, chosen.left_out, slices, options.name, options.min_trials, unique, _plan_id(settings, options, dataset, chosen.instances, slices))
+    return Plan(
+        settings,
+        dataset,
+        planned,
+        chosen.left_out,
+        slices,
+        options.name,
+        options.min_trials,
+        unique,
+        _plan_id(settings, options, dataset, chosen.instances, slices),
+    )
 
 
 def source_of(settings: Settings, options: RunOptions) -> Source:
@@ -203,7 +217,7 @@ def _unfed(one: PlannedMetric, availability: Availability, dataset: Dataset) -> 
     needs = " and ".join(name.replace("|", " or ") for name in lack.missing)
     if one.applicable_rows == 0 and one.instance.named:
         near = _nearest_column(lack.missing, dataset)
-        hint = f"the nearest column is \"{near}\": --column {lack.missing[0].partition('|')[0]}={near}" if near else "drop the metric, or add the field"
+        hint = f'the nearest column is "{near}": --column {lack.missing[0].partition("|")[0]}={near}' if near else "drop the metric, or add the field"
         return [Problem("missing_field", dataset.label, f"{one.instance.name} needs {needs}; none of the {dataset.rows} rows has it", hint)]
     if one.instance.on_missing == "stop":
         names = ", ".join(lack.names) + (" …" if lack.rows > len(lack.names) else "")
@@ -244,7 +258,14 @@ def uninstrumented(one: Instance) -> list[Problem]:
     if not (one.metric.judge or one.metric.embedder) or one.metric.opaque is not None:
         return []
     what = "a judge" if one.metric.judge else "an embedding model"
-    return [Problem("no_runtime", one.name, f"it asks {what}, and this version runs only metrics that need no model", "leave it out; metrics list --method code shows those")]
+    return [
+        Problem(
+            "no_runtime",
+            one.name,
+            f"it asks {what}, and this version runs only metrics that need no model",
+            "leave it out; metrics list --method code shows those",
+        )
+    ]
 
 
 def _plan_id(settings: Settings, options: RunOptions, dataset: Dataset | None, instances: Sequence[Instance], slices: Sequence[str]) -> str:

@@ -45,7 +45,22 @@ def full_result(stored: StoredResult, metric: RunMetric) -> MetricResult:
     )
 
 
-FLAT_COLUMNS = ("sample_id", "task", "trial", "metric", "version", "score", "status", "label", "passed", "threshold", "error_code", "error_message", "details", "signature")
+FLAT_COLUMNS = (
+    "sample_id",
+    "task",
+    "trial",
+    "metric",
+    "version",
+    "score",
+    "status",
+    "label",
+    "passed",
+    "threshold",
+    "error_code",
+    "error_message",
+    "details",
+    "signature",
+)
 """The columns of a table of results (CSV, Parquet, frames); the rows' own columns follow in an export."""
 
 

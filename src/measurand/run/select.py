@@ -74,7 +74,9 @@ def _expand(words: Iterable[str], settings: Settings, where: str, *, named: bool
 def _suite(name: str, settings: Settings, where: str) -> Sequence[str]:
     suites = {**SUITES, **settings.suites}
     if name not in suites:
-        raise UsageError(Problem("unknown_suite", where, f"no suite is called '{name}'", did_you_mean(name, suites) or f"there are {', '.join(sorted(suites))}"))
+        raise UsageError(
+            Problem("unknown_suite", where, f"no suite is called '{name}'", did_you_mean(name, suites) or f"there are {', '.join(sorted(suites))}")
+        )
     return suites[name]
 
 

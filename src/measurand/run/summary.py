@@ -11,8 +11,8 @@ from attrs import evolve, frozen
 from measurand.index import registry
 from measurand.run.store import ERROR, NOT_APPLICABLE, OK, RunInfo, RunMetric, ScoreColumns, StoredRun
 from measurand.stats.statistic import Statistic
-from measurand.stats.sums import of_sums
 from measurand.stats.summary import MetricSummary, summarise_metric
+from measurand.stats.sums import of_sums
 
 _SLICE_VALUES = 200  # beyond this a slice is no grouping, it is an id
 
@@ -66,7 +66,14 @@ class MetricReport:
                 "design_effect": grouped.design_effect,
             },
             "statistics": [
-                {"name": one.name, "value": one.value, "ci_low": one.low, "ci_high": one.high, "interval": one.interval if not one.reason else f"{one.interval}; {one.reason}", "n": one.n}
+                {
+                    "name": one.name,
+                    "value": one.value,
+                    "ci_low": one.low,
+                    "ci_high": one.high,
+                    "interval": one.interval if not one.reason else f"{one.interval}; {one.reason}",
+                    "n": one.n,
+                }
                 for one in found.statistics
             ],
             "slices": [
