@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from mkdocs.structure.files import File, Files
 
 from measurand import Metric, MetricCategory, registry
-from measurand.core.metric import REQUIRED
 from measurand.core.fields import FIELDS
+from measurand.core.metric import REQUIRED
 from measurand.core.taxonomy import DERIVED, MEANINGS
 from measurand.report.catalogue_json import split_example
 from measurand.report.metric_text import computed_example
@@ -71,11 +71,20 @@ def catalogue_page() -> str:
 def metric_page(one: Metric[Any]) -> str:
     """One metric in full."""
     summary, _, rest = one.doc.partition("\n")
-    return "\n".join([f"# {one.name}", "", summary, "", rest.strip(), "", *_facts(one), "", *_options(one), *_example(one), *_elsewhere(one)])
+    return "\n".join([f"# {one.name}", "", summary, "", _paragraphs(rest), "", *_facts(one), "", *_options(one), *_example(one), *_elsewhere(one)])
+
+
+_LEADS = ("Use it when", "Not when", "Empty:")
+
+
+def _paragraphs(text: str) -> str:
+    """The docstring's body; what it is for, what not, and what happens with empty fields each in a paragraph of its own."""
+    lines = text.strip().split("\n")
+    return "\n".join(f"\n{line}" if line.startswith(_LEADS) else line for line in lines)
 
 
 def _facts(one: Metric[Any]) -> Iterator[str]:
-    yield "| | |"
+    yield "| property | value |"
     yield "| --- | --- |"
     yield f"| needs | {_fields(one.requires)} |"
     if one.optional:

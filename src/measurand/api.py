@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import os
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
+
+from attrs import evolve
 
 from measurand.core.cell import Program, result_of
 from measurand.core.coerce import typed_fields
-from measurand.core.errors import Problem, RunIncompleteError, UsageError, did_you_mean
+from measurand.core.errors import Problem, ProblemsError, RunIncompleteError, UsageError, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import Metric, OptionsError
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
     from measurand.run.store import StoredRun
     from measurand.run.summary import Summary
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None, threshold: float | None = None, **fields: Any) -> MetricResult:
     """One metric on one row given as fields: `score("code_token_f1", output="Paris, France", expected="paris").score`.
@@ -29,9 +37,9 @@ def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None
     """
     from measurand.core.cell import EvaluationContext
 
-    unknown = [name for name in fields if name not in FIELDS]
-    if unknown:
-        raise UsageError([Problem("unknown_field", "score", f"'{name}' is no field of a record", did_you_mean(name, FIELDS)) for name in unknown])
+    problems = [_unknown_field(name) for name in fields if name not in FIELDS]
+    if problems:
+        raise UsageError(problems)
     row = typed_fields(fields)
     one = _instance(metric, options or {}, threshold, row)
     program = Program([one])
@@ -42,24 +50,36 @@ def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None
     return result_of(one, run_all([program.outcomes_async(EvaluationContext(row))])[0][0])
 
 
+def _unknown_field(name: str) -> Problem:
+    read_as = next((field.name for field in FIELDS.values() if name in field.aliases), None)
+    hint = f"data calls {read_as} so too; write {read_as}=…" if read_as else did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}"
+    return Problem("unknown_field", "score", f"'{name}' is no field of a record", hint)
+
+
 def _instance(metric: str | Metric[Any], options: Mapping[str, Any], threshold: float | None, row: Mapping[str, Any]) -> Instance:
-    if isinstance(metric, str):
-        found = registry.resolve(metric, lambda one: one.feedable(row), "score")
-        if isinstance(found, Problem):
-            raise UsageError(found)
-    else:
-        found = metric
+    found = registry.resolve(metric, lambda one: one.feedable(row), "score") if isinstance(metric, str) else _declared(metric, "score")
+    if isinstance(found, Problem):
+        raise UsageError(found)
     try:
         return instance(found, options, threshold=threshold)
     except OptionsError as error:
         raise UsageError([Problem("bad_option", "score", sentence) for sentence in error.problems]) from None
 
 
+def _declared(metric: object, where: str) -> Metric[Any] | Problem:
+    if isinstance(metric, Metric):
+        return metric
+    hint = "decorate it: @metric(\"house.name\")" if callable(metric) else 'a name ("code_token_f1") or what @metric gave'
+    return Problem("no_metric", where, f"{metric!r:.80} is no metric", hint)
+
+
 class RunResult:
     """A run that was evaluated: its summary, its results, its rows as a frame."""
 
-    def __init__(self, run: StoredRun) -> None:
+    def __init__(self, run: StoredRun, columns: Mapping[str, Any] | None = None) -> None:
         self._run = run
+        self.columns: Mapping[str, Any] = dict(columns or {})
+        """Field → column, as they were named; another evaluation of these rows reads them so too."""
 
     @property
     def run_id(self) -> str:
@@ -80,8 +100,9 @@ class RunResult:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows as they were read. Raises `UsageError` when the run was kept without its texts."""
+        whole = self._run.info.config.get("run", {}).get("content", "full") == "full"
         for sample in self._run.samples():
-            if not isinstance(sample.row, dict):
+            if not whole or not isinstance(sample.row, dict):
                 raise UsageError(
                     Problem("no_content", f"run {self.run_id}", "the run was kept without its texts", 'only runs with content = "full" keep their rows')
                 )
@@ -107,50 +128,58 @@ class RunResult:
 
 def evaluate(
     data: Any,
-    metrics: Sequence[str | Metric[Any]] | None = None,
+    metrics: str | Metric[Any] | Sequence[str | Metric[Any]] | None = None,
     *,
     config: str | Path | Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
-    where: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | None = None,
     limit: int | None = None,
-    on_missing: str | None = None,
-    slices: Sequence[str] = (),
+    models: Mapping[str, Mapping[str, Any]] | None = None,
+    embeddings: Mapping[str, Mapping[str, Any]] | None = None,
+    mode: Literal["live", "cache", "replay"] | None = None,
+    on_missing: Literal["stop", "skip"] | None = None,
+    slices: str | Sequence[str] = (),
     store: str | None = None,
     name: str | None = None,
 ) -> RunResult:
-    """Scores a dataset: a path, rows as mappings, a pandas or polars frame, or an earlier `RunResult`.
+    """Scores a dataset: a path, rows as mappings, a pandas or polars frame, or an earlier `RunResult`; None: the config's `[data] path`.
 
-    Without `store` the results stay in memory. Works inside a running event loop. Raises `ProblemsError` with every problem found, before anything is
+    `config` is a path or a mapping with the tables of metrics.toml; `metrics` stands instead of its `[run] metrics`, `columns` is laid over its
+    `[data.columns]`, `models` and `embeddings` over its tables of these names, `mode` and `on_missing` over its `[run]`; `slices` are added.
+    Without `store` (a URL) the results stay in memory. Works inside a running event loop. Raises `ProblemsError` with every problem found, before anything is
     scored, and `RunIncompleteError` when the run did not reach its end.
     """
     from measurand.run.plan import RunOptions, make_plan
     from measurand.run.start import start_run
     from measurand.run.store import TEMPORARY, open_store
 
-    settings = _settings(config, () if on_missing is None else (f'run.on_missing="{on_missing}"',))
-    options = RunOptions(
-        data=list(data.rows()) if isinstance(data, RunResult) else data,
-        label=f"run:{data.run_id}" if isinstance(data, RunResult) else None,
-        columns=dict(columns or {}),
-        where=tuple((where or {}).items()),
-        limit=limit,
-        metrics=tuple(_known_name(one) for one in metrics or ()),
-        slices=tuple(slices),
-        name=name,
-    )
-    plan = make_plan(settings, options)
-    kept = open_store(store or TEMPORARY)
-    ended = start_run(plan, kept, command=["evaluate"])
+    run = {"mode": mode, "on_missing": on_missing}
+    try:
+        settings = _settings(config, [*_keys("models", models), *_keys("embeddings", embeddings), *_keys("run", run)])
+        earlier = data if isinstance(data, RunResult) else None
+        options = RunOptions(
+            data=data if earlier is None else list(earlier.rows()),
+            label=None if earlier is None else f"run:{earlier.run_id}",
+            columns={**(earlier.columns if earlier is not None else {}), **(columns or {})},
+            where=tuple((where or {}).items()),
+            limit=limit,
+            metrics=tuple(_known_names(metrics)),
+            slices=(slices,) if isinstance(slices, str) else tuple(slices),
+            name=name,
+        )
+        plan = make_plan(settings, options)
+        kept = open_store(store or TEMPORARY)
+        ended = start_run(plan, kept, command=["evaluate"])
+    except ProblemsError as error:
+        raise type(error)([_said_in_python(problem) for problem in error.problems]) from None
     if ended.interrupted:
         raise KeyboardInterrupt
     if ended.status != "complete":
         raise RunIncompleteError(ended.reason or "", ended.run_id)
-    return RunResult(kept.resolve(ended.run_id, settings.project))
+    return RunResult(kept.resolve(ended.run_id, settings.project), {**settings.data.columns, **options.columns})
 
 
 def _settings(config: str | Path | Mapping[str, Any] | None, overrides: Sequence[str]) -> Settings:
-    import os
-
     from measurand.config import from_mapping, load
 
     if isinstance(config, (str, Path)):
@@ -158,16 +187,68 @@ def _settings(config: str | Path | Mapping[str, Any] | None, overrides: Sequence
     return from_mapping(dict(config or {}), Path.cwd(), overrides, environ=os.environ, source="config")
 
 
-def _known_name(one: str | Metric[Any]) -> str:
-    if isinstance(one, str):
-        return one
-    if registry.get(one.name) is not one:
-        registry.add(one)
-    return one.name
+def _keys(section: str, table: Mapping[str, Any] | None) -> Iterator[str]:
+    """The keys of a table as `--set` options, which go over a file and over a mapping alike."""
+    for key, value in (table or {}).items():
+        if value is not None:
+            yield f"{section}.{_as_toml(str(key))}={_as_toml(value)}"
 
 
-async def aevaluate(data: Any, metrics: Sequence[str | Metric[Any]] | None = None, **options: Any) -> RunResult:
-    """`evaluate` as a coroutine: the event loop stays free while it works."""
-    import asyncio
+def _as_toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_as_toml(str(key))} = {_as_toml(entry)}" for key, entry in value.items() if entry is not None) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False, default=str)
 
-    return await asyncio.to_thread(lambda: evaluate(data, metrics, **options))
+
+def _known_names(metrics: str | Metric[Any] | Sequence[str | Metric[Any]] | None) -> Iterator[str]:
+    for one in (metrics,) if isinstance(metrics, (str, Metric)) else metrics or ():
+        if isinstance(one, str):
+            yield one
+            continue
+        found = _declared(one, "metrics")
+        if isinstance(found, Problem):
+            raise UsageError(found)
+        if registry.get(found.name) is not found:
+            registry.add(found)
+        yield found.name
+
+
+_IN_PYTHON: Final = (
+    (r"--set run\.(?:\"(\w+)\"|(\w+))", r"\1\2"),
+    (r"--set (models|embeddings)", r"\1"),
+    (r"--on-missing (\w+)", r'on_missing="\1"'),
+    (r"--column (\w+)=(.+?)(?= takes it|$)", r'columns={"\1": "\2"}'),
+    (r"--where (\S+?)=(.*)$", r'where={"\1": "\2"}'),
+    (r"--limit (-?\d+)", r"limit=\1"),
+    (r"--metric NAME", 'metrics=["NAME"]'),
+    (r"--metric\b", "metrics"),
+    (r"--data FILE", "data"),
+    (r"--by\b", "slices"),
+)
+"""What is typed on the command line, and what one writes in Python for it."""
+
+
+def _said_in_python(problem: Problem) -> Problem:
+    def said(text: str) -> str:
+        for typed, written in _IN_PYTHON:
+            text = re.sub(typed, written, text)
+        return text
+
+    return evolve(problem, where=said(problem.where), message=said(problem.message), hint=said(problem.hint))
+
+
+def _in_a_thread(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
+        import asyncio
+
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    awaited.__wrapped__ = function  # type: ignore[attr-defined]  # where `inspect` looks for the signature
+    return awaited
+
+
+aevaluate = _in_a_thread(evaluate)
+aevaluate.__name__ = aevaluate.__qualname__ = "aevaluate"
+aevaluate.__doc__ = "`evaluate` as a coroutine: the same parameters, and the event loop stays free while it works."

@@ -10,12 +10,14 @@ from attrs import evolve, frozen
 
 from measurand.core import metric as declaration
 from measurand.core.errors import DeclarationError, Problem, UsageError, did_you_mean, nearest
+from measurand.core.fields import FIELDS
 from measurand.core.metric import Metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.plugins import BrokenPlugin, Plugin, load_plugin, plugins_allowed
 
 FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance")
-PREFIXES: Final = ("code_", "llm_", "embed_")
+METHODS: Final = ("code", "llm", "embed")
+PREFIXES: Final = tuple(f"{method}_" for method in METHODS)
 
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("code_exact_match", "code_normalized_match", "code_token_f1", "code_rouge_l", "code_chrf", "code_levenshtein"),
@@ -90,7 +92,7 @@ class Registry:
         state = self.snapshot
         found = state.metrics.get(name) or state.metrics.get(state.aliases.get(name, ""))
         if found is None and "." in name and self._load_namespace(name.partition(".")[0]):
-            return self.snapshot.metrics.get(name)
+            return self.get(name)
         return found
 
     def by_category(self, categories: MetricCategory) -> list[Metric[Any]]:
@@ -112,13 +114,13 @@ class Registry:
         """The metrics that meet every condition given, by name.
 
         `available`: only what a row with these fields can feed. `max_cost_usd`: US dollars per row; a metric whose price is not known is left out.
-        Raises `UsageError` for a flag condition that is zero.
+        Raises `UsageError` for a flag condition that is zero, and for a method or field that does not exist.
         """
-        for name, flags in (("all_of", all_of), ("any_of", any_of), ("without", without)):
-            if flags is not None and not flags:
-                raise UsageError(Problem("empty_category", name, "the category is none, which selects nothing", "name at least one flag"))
-        have = None if available is None else frozenset(available)
-        fields = frozenset(requires)
+        have = None if available is None else _names(available)
+        fields = _names(requires)
+        problems = [*_wrong_flags(all_of=all_of, any_of=any_of, without=without), *_unknown_words(method, fields)]
+        if problems:
+            raise UsageError(problems)
         return [
             one
             for one in self
@@ -210,10 +212,8 @@ class Registry:
         self._snapshot = evolve(before, plugins={name: one for name, one in before.plugins.items() if name != namespace})
         try:
             for one in load_plugin(plugin):
-                if self.snapshot.metrics.get(one.name) is not None:
-                    self._snapshot = _without(self.snapshot, one.name)
                 self._snapshot = _with(self.snapshot, evolve(one, plugin=namespace))
-        except Exception as error:  # noqa: BLE001  # whatever a plugin does, it disturbs nothing else
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever a plugin does, it disturbs nothing else
             reason = f"{type(error).__name__}: {error}"[:500]
             self._snapshot = evolve(
                 before,
@@ -222,6 +222,26 @@ class Registry:
             )
             return False
         return True
+
+
+def _names(given: Iterable[str]) -> frozenset[str]:
+    return frozenset((given,) if isinstance(given, str) else given)
+
+
+def _wrong_flags(**conditions: object) -> Iterator[Problem]:
+    for name, flags in conditions.items():
+        if flags is not None and not isinstance(flags, MetricCategory):
+            yield Problem("bad_category", name, f"{flags!r} is no MetricCategory", 'e.g. MetricCategory.RAG, or MetricCategory.parse("rag")')
+        elif flags is not None and not flags:
+            yield Problem("empty_category", name, "the category is none, which selects nothing", "name at least one flag")
+
+
+def _unknown_words(method: str | None, fields: Iterable[str]) -> Iterator[Problem]:
+    if method not in (None, *METHODS):
+        yield Problem("unknown_method", "method", f"'{method}' is no method", f"it is one of {', '.join(METHODS)}")
+    for name in fields:
+        if name not in FIELDS and not name.startswith("metadata."):
+            yield Problem("unknown_field", "requires", f"'{name}' is no field of a record", did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}")
 
 
 def matches(one: Metric[Any], text: str) -> bool:
@@ -243,6 +263,7 @@ def _with(state: Snapshot, one: Metric[Any]) -> Snapshot:
     present = state.metrics.get(one.name)
     if present is not None and present.origin != one.origin:
         raise DeclarationError(f"{one.name} is declared in {'.'.join(one.origin)} and already in {'.'.join(present.origin)}; give one of them another name")
+    state = _without(state, one.name)
     taken = state.aliases.get(one.name)
     if taken is not None:
         raise DeclarationError(f"{one.name} is kept: it is another name of {taken}; choose a name of your own")

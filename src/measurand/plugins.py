@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from measurand.core.errors import DeclarationError
-from measurand.core.metric import Metric
+from measurand.core.metric import ADAPTERS, Metric, built_in
 
 GROUP: Final = "measurand.metrics"
 
@@ -81,6 +81,8 @@ def load_plugin(plugin: Plugin) -> list[Metric[Any]]:
     """Imports a plugin and gives its metrics. Raises whatever it raises, and `DeclarationError` for a metric outside its namespace."""
     from measurand.core.opaque import opaque
 
+    if plugin.namespace in ADAPTERS:
+        raise DeclarationError(f"the namespace {plugin.namespace} is kept for measurand's own adapter; give the entry point another name")
     module, _, attribute = plugin.target.partition(":")
     thing: Any = import_module(module)
     for part in attribute.split(".") if attribute else ():
@@ -106,7 +108,12 @@ def _metrics_in(thing: Any) -> list[Any]:
     if isinstance(thing, (list, tuple)):
         return [one for part in thing for one in _metrics_in(part)]
     if hasattr(thing, "__path__") or hasattr(thing, "__spec__"):
-        return [one for one in vars(thing).values() if isinstance(one, Metric) or (not isinstance(one, type) and isinstance(one, OpaqueMetric))]
+        return [one for one in vars(thing).values() if _is_declared(one) or (not isinstance(one, (type, Metric)) and isinstance(one, OpaqueMetric))]
     if callable(thing):
         return _metrics_in(thing())
     return []
+
+
+def _is_declared(thing: Any) -> bool:
+    """A metric of the plugin's; not one of ours that it imports to build on."""
+    return isinstance(thing, Metric) and not built_in(thing.origin[0])

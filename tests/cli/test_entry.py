@@ -60,6 +60,7 @@ def test_every_command_has_help_with_its_own_options(metrics: Metrics, name: str
     assert ran.out.startswith(f"Usage: metrics {name} [OPTIONS]")
     assert "--json" in ran.out
     assert "as in `metrics --help`" in ran.out
+    assert not re.search(r"^  \[?[A-Z]", ran.out.partition("Options:")[2].partition("Also:")[0], re.MULTILINE)
 
 
 def test_nothing_typed_is_answered_with_the_help(metrics: Metrics) -> None:

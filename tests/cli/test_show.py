@@ -143,7 +143,7 @@ def test_aliases_and_quantities_resolve_and_say_so(metrics: Metrics, name: str, 
 def test_an_unknown_name_is_answered_with_the_nearest(metrics: Metrics) -> None:
     ran = metrics("show", "code_exact_mach")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("metrics show: no metric is called 'code_exact_mach'; did you mean code_exact_match")
+    assert words(ran.err).startswith("metrics show: no metric is called 'code_exact_mach' did you mean code_exact_match")
 
 
 def test_a_close_relation_is_no_alias_and_the_difference_is_said(metrics: Metrics) -> None:

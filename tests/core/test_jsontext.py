@@ -27,10 +27,9 @@ def test_reads_back_what_was_written(value: Any) -> None:
 def test_any_text_is_a_value_or_one_error(text: str) -> None:
     try:
         found = parse_json(text)
-    except JsonTextError as error:
-        assert str(error)
-    else:
-        assert json.loads(text) == found
+    except JsonTextError:
+        return  # and nothing else may come out
+    assert json.loads(text) == found
 
 
 @given(JSON)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
-from measurand.data.dataset import Dataset, RecordRow, Selection, survey
+from measurand.data.dataset import Dataset, Selection, survey
 from measurand.data.rows import BadRow, ReadOptions, Row
 from measurand.data.source import open_source
 
-Write: TypeAlias = Callable[..., Path]
-Read: TypeAlias = Callable[..., "list[Row | BadRow]"]
-Survey: TypeAlias = Callable[..., Dataset]
+from .files import Read, Survey, Write  # noqa: TID252  # tests are imported by path, there is no package to name
 
 
 @pytest.fixture
@@ -52,11 +49,3 @@ def surveyed(write: Write, tmp_path: Path) -> Survey:
         return survey(open_source(name, None, tmp_path), selection=Selection(where, limit), **how)
 
     return dataset
-
-
-def records(dataset: Dataset) -> list[RecordRow]:
-    return list(dataset.records())
-
-
-def fields(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    return (dict(one.record.fields) for one in dataset.records())

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measurand.core.errors import CellTimeoutError
 from measurand.formula.edit import levenshtein_ratio
 
 
@@ -27,3 +28,10 @@ def test_the_ratio_is_that_of_the_textbook(a: str, b: str) -> None:
 def test_range_identity_and_symmetry(a: str, b: str) -> None:
     assert levenshtein_ratio(a, a) == 1
     assert 0 <= levenshtein_ratio(a, b) == levenshtein_ratio(b, a) <= 1
+
+
+def test_texts_too_long_to_compare_are_refused_and_equal_ones_are_not() -> None:
+    long = "ab" * 200_000
+    assert levenshtein_ratio(long, long) == 1
+    with pytest.raises(CellTimeoutError, match="comparing 400000 with 400001 characters"):
+        levenshtein_ratio(long, long + "a")

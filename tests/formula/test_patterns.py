@@ -33,5 +33,5 @@ def test_what_is_no_pattern_is_refused(pattern: str) -> None:
 
 
 def test_a_match_is_interrupted() -> None:
-    with pytest.raises(CellTimeoutError, match="took more than 0.1 s on a text of 61 characters"):
+    with pytest.raises(CellTimeoutError, match=r"took more than 0\.1 s on a text of 61 characters"):
         found("(a|aa)+$", "a" * 60 + "!")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
+from measurand.core.errors import CellTimeoutError
 from measurand.formula.overlap import Overlap, f1
 from measurand.formula.rouge import rouge_l, rouge_lsum, rouge_n
 
@@ -43,3 +44,14 @@ def test_one_script_on_one_side_is_read_alike_on_both() -> None:
 
 def test_a_letter_that_all_scripts_share_changes_nothing() -> None:
     assert rouge_n("5 µm café", "5 µm caf", 1) == Overlap(3, 3, 3)
+
+
+def test_texts_too_long_to_compare_are_refused_and_equal_ones_are_not() -> None:
+    long, other = "a b " * 50_000, "b c " * 50_000
+    assert f1(rouge_l(long, long)) == f1(rouge_lsum(long, long)) == 1
+    with pytest.raises(CellTimeoutError, match="comparing 100000 words with 100000 words"):
+        rouge_l(long, other)
+    with pytest.raises(CellTimeoutError, match="comparing 100000 words with 100000 words"):
+        rouge_lsum(long, other)
+    with pytest.raises(CellTimeoutError, match="comparing 2000 lines with 2000 words"):
+        rouge_lsum("a\n" * 2000, "b\n" * 2000)

@@ -12,8 +12,7 @@ import pytest
 import tomli
 
 from measurand.catalogue import structure, text
-from measurand.core.coerce import NotJsonError
-from measurand.core.errors import UndefinedError
+from measurand.core.errors import NotJsonError, UndefinedError
 from measurand.core.jsontext import JsonTextError, parse_answer
 from measurand.core.metric import Score
 from measurand.core.record import Context
@@ -57,7 +56,8 @@ def _holds(wanted: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
 
 
 def _value(scored: Any) -> float:
-    return float(scored.value if isinstance(scored, Score) else scored)
+    value: Any = scored.value if isinstance(scored, Score) else scored
+    return float(value)
 
 
 def _best(metric: Callable[[str, str], Any], output: Any, references: Sequence[Any]) -> float | str:
@@ -155,14 +155,15 @@ def _openevals(case: Case) -> Any:
 
 def _inspect(case: Case) -> Any:
     kind, arguments = case["metric"], case["params"].get("args", [])
-    metric: Callable[[str, str], Any] = {
+    metrics: Mapping[str, Callable[[str, str], Any]] = {
         "scorer.match": text.code_numeric_match,
         "scorer.math": text.code_numeric_match,
         "scorer.exact": text.code_normalized_match,
         "scorer.f1": text.code_token_f1,
         "scorer.includes": text.code_contains,
         "scorer.answer": text.code_choice_match if arguments == ["letter"] else text.code_exact_match,
-    }[kind]
+    }
+    metric = metrics[kind]
     target = case["input"]["target"]
     return _best(metric, case["input"]["output"], target if isinstance(target, list) else [target])
 
@@ -259,7 +260,7 @@ def _expected(case: Case) -> Any:
 
 def _tolerance(case: Case) -> float:
     """Theirs, and half a unit of the last of two places where they round to two."""
-    return max(case.get("tolerance", 1e-6), 0.005 if case["metric"] == "scorer.f1" or case["id"].startswith("hf_") else 0.0)
+    return max(float(case.get("tolerance", 1e-6)), 0.005 if case["metric"] == "scorer.f1" or case["id"].startswith("hf_") else 0.0)
 
 
 def _agrees(ours: Any, theirs: Any, tolerance: float) -> bool:

@@ -38,8 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _finished(words: Sequence[str]) -> int:
     """The exit code once everything printed has left: a reader that went away is no failure, a full disk behind `>` is one and is said once."""
-    from measurand.report.terminal import StdoutError, flush
+    from measurand.report.terminal import StdoutError, flush, set_up
 
+    set_up()
     try:
         code = _version() if words == ["--version"] else _answered(words)
         flush()

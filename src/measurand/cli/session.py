@@ -92,7 +92,7 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Own options in full."""
-        own = [param for param in self.get_params(ctx) if param.name not in _PRIVATE]
+        own = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and param.name not in _PRIVATE]
         records = [record for record in (param.get_help_record(ctx) for param in own) if record is not None]
         if records:
             with formatter.section("Options"):

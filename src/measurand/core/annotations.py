@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from sys import float_info
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
@@ -103,8 +104,9 @@ def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # noqa: PLR0124  # NaN is the one number unequal to itself
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number that a float can hold; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -float_info.max <= value <= float_info.max
 
 
 def _is_pattern(value: object) -> bool:
@@ -119,28 +121,37 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
-_OPTION_TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "int": (_is_int, "a whole number"),
-    "PositiveInt": (lambda v: _is_int(v) and v >= 1, "a whole number from 1"),
-    "NonNegativeInt": (lambda v: _is_int(v) and v >= 0, "a whole number from 0"),
-    "float": (_is_number, "a number"),
-    "NonNegative": (lambda v: _is_number(v) and v >= 0, "a number from 0"),
-    "Share": (lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
-    "str": (lambda v: isinstance(v, str), "a text"),
-    "Pattern": (_is_pattern, "a regular expression"),
-    "bool": (lambda v: isinstance(v, bool), "true or false"),
-    "list[str]": (lambda v: isinstance(v, (list, tuple)) and all(isinstance(item, str) for item in v), "a list of texts"),
-    "tuple[str, ...]": (lambda v: isinstance(v, (list, tuple)) and all(isinstance(item, str) for item in v), "a list of texts"),
+def _are_texts(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+_OPTION_TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str, Callable[[Any], Any]]]] = {
+    "int": (_is_int, "a whole number", int),
+    "PositiveInt": (lambda v: _is_int(v) and v >= 1, "a whole number from 1", int),
+    "NonNegativeInt": (lambda v: _is_int(v) and v >= 0, "a whole number from 0", int),
+    "float": (is_number, "a number", float),
+    "NonNegative": (lambda v: is_number(v) and v >= 0, "a number from 0", float),
+    "Share": (lambda v: is_number(v) and 0 <= v <= 1, "a number from 0 to 1", float),
+    "str": (lambda v: isinstance(v, str), "a text", _as_given),
+    "Pattern": (_is_pattern, "a regular expression", _as_given),
+    "bool": (lambda v: isinstance(v, bool), "true or false", _as_given),
+    "list[str]": (_are_texts, "a list of texts", list),
+    "tuple[str, ...]": (_are_texts, "a list of texts", tuple),
 }
 
 
 @frozen
 class OptionType:
-    """What an option takes: a test, and what is allowed in words."""
+    """What an option takes: a test, what is allowed in words, and the one form its values are kept in (0 and 0.0 are one number)."""
 
     text: str
     allowed: str
     accepts: Callable[[Any], bool]
+    keep: Callable[[Any], Any] = _as_given
     choices: tuple[str, ...] = ()
 
 
@@ -148,14 +159,18 @@ def option_type(text: str, where: str) -> OptionType:
     """The option type that an annotation's text names. Raises `DeclarationError` for a text that is not in the table."""
     inner, optional = without_none(text)
     if inner.startswith("Literal["):
-        choices = tuple(part.strip().strip("\"'") for part in inner[8:-1].split(","))
-        accepts: Callable[[Any], bool] = choices.__contains__
+        written = [part.strip() for part in inner[8:-1].split(",")]
+        if not all(len(part) > 2 and part[0] in "\"'" and part[-1] == part[0] for part in written):
+            raise DeclarationError(f"{where}: the choices of an option are texts: Literal[\"a\", \"b\"], not '{text}'")
+        choices = tuple(part[1:-1] for part in written)
         allowed = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-        return OptionType(text, allowed, (lambda v: v is None or accepts(v)) if optional else accepts, choices)
+        return OptionType(text, allowed, lambda v: v in choices or (optional and v is None), choices=choices)
     if inner not in _OPTION_TYPES:
         raise DeclarationError(f"{where}: an option cannot be '{text}'; it can be {', '.join(_OPTION_TYPES)} or Literal[…], each with | None")
-    test, allowed = _OPTION_TYPES[inner]
-    return OptionType(text, allowed, (lambda v: v is None or test(v)) if optional else test)
+    test, allowed, keep = _OPTION_TYPES[inner]
+    if not optional:
+        return OptionType(text, allowed, test, keep)
+    return OptionType(text, allowed, lambda v: v is None or test(v), lambda v: None if v is None else keep(v))
 
 
 # ---------------------------------------------------------------- returns

@@ -10,12 +10,13 @@ from attrs import evolve, field, frozen
 
 from measurand.core.coerce import COERCERS, Invalid, references
 from measurand.core.drive import AsyncAnswer, drive_async
-from measurand.core.errors import MESSAGE_LIMIT, NOT_APPLICABLE_CODES, CellError, InvalidScoreError, MissingFieldError, UndefinedError
+from measurand.core.effort import begin, end, still_time
+from measurand.core.errors import ERROR_CODES, MESSAGE_LIMIT, NOT_APPLICABLE_CODES, CellError, InvalidScoreError, MissingFieldError, UndefinedError
 from measurand.core.instance import Instance, instance
-from measurand.core.metric import Metric, Parameter
+from measurand.core.metric import CorpusFold, Metric, Parameter
 from measurand.core.record import Record
 from measurand.core.request import Request, Score
-from measurand.core.result import STATUSES, MetricResult, ResultError, passed
+from measurand.core.result import STATUSES, MetricResult, ResultError, as_json, passed
 
 OK: Final = 0
 NOT_APPLICABLE: Final = 1
@@ -135,32 +136,42 @@ def _compiled(one: Instance, slots: list[tuple[int, bool, str]]) -> Callable[[li
     options = dict(one.options)
     position = next((index for index, parameter in enumerate(one.metric.parameters) if _fans_out(one.metric, parameter)), None)
     value_of = _checker(one.metric)
+    corpus = one.metric.corpus
 
     def single(values: list[Any]) -> Outcome:
         try:
-            return value_of(function(*_arguments(one, slots, values), **options))
-        except Exception as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
+            begin()
+            arguments = _arguments(one, slots, values)
+            outcome = value_of(function(*arguments, **options))
+            return outcome if corpus is None else _with_counts(outcome, corpus, arguments)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
             return failed(error)
+        finally:
+            end()
 
     if position is None:
-        return single if one.metric.corpus is None else _with_counts(single, one, slots)
+        return single
     better = max if one.metric.direction != "lower" else min
 
     def fanned(values: list[Any]) -> Outcome:
         try:
+            begin()
             arguments = _arguments(one, slots, values)
             accepted = arguments[position]
             if accepted is None or len(accepted) == 1:
                 arguments[position] = None if accepted is None else accepted[0]
                 return value_of(function(*arguments, **options))
             return _best(accepted, arguments, position)
-        except Exception as error:  # noqa: BLE001  # as above
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # as above
             return failed(error)
+        finally:
+            end()
 
     def _best(accepted: list[str], arguments: list[Any], place: int) -> Outcome:
         scored: list[tuple[float, int, dict[str, Any] | None]] = []
         aside: Outcome | None = None
         for index, reference in enumerate(accepted):
+            still_time()
             arguments[place] = reference
             try:
                 status, score, rest = value_of(function(*arguments, **options))
@@ -180,18 +191,13 @@ def _compiled(one: Instance, slots: list[tuple[int, bool, str]]) -> Callable[[li
     return fanned
 
 
-def _with_counts(cell: Callable[[list[Any]], Outcome], one: Instance, slots: Sequence[tuple[int, bool, str]]) -> Callable[[list[Any]], Outcome]:
-    """The cell, keeping beside each score the row's counts for the corpus statistic (`details.counts`)."""
-    corpus = one.metric.corpus
-
-    def counted(values: list[Any]) -> Outcome:
-        status, score, rest = cell(values)
-        if status != OK or corpus is None:
-            return status, score, rest
-        counts = list(corpus.add(corpus.zero(), *_arguments(one, slots, values)))
-        return OK, score, {**(rest or {}), "details": {**(rest or {}).get("details", {}), "counts": counts}}
-
-    return counted
+def _with_counts(outcome: Outcome, corpus: CorpusFold, arguments: Sequence[Any]) -> Outcome:
+    """The outcome, with the row's counts for the corpus statistic kept beside the score (`details.counts`)."""
+    status, score, rest = outcome
+    if status != OK:
+        return outcome
+    counts = list(corpus.add(corpus.zero(), *arguments))
+    return OK, score, {**(rest or {}), "details": {**(rest or {}).get("details", {}), "counts": counts}}
 
 
 async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: list[Any], context: EvaluationContext) -> Outcome:
@@ -203,7 +209,7 @@ async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: list
         instruments = frozenset(name for name, used in (("judge", metric.judge), ("embedder", metric.embedder)) if used)
         value = await drive_async(metric.function(*arguments, **one.options), context.answer or _nobody, instruments)
         return _checker(metric)(value)
-    except Exception as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
         return failed(error)
 
 
@@ -215,7 +221,7 @@ def _of_opaque(metric: Metric[Any], value: Any) -> Outcome:
     if not isinstance(value, MetricResult):
         return _checker(metric)(value)
     if value.status == "ok":
-        kept = {"label": value.label, "probabilities": value.probabilities, "confidence": value.confidence, "details": dict(value.details)}
+        kept = {"label": value.label, "probabilities": value.probabilities, "confidence": value.confidence, "details": as_json(value.details)}
         status, score, rest = _checker(metric)(value.score)
         if status != OK:
             return status, score, rest
@@ -224,18 +230,26 @@ def _of_opaque(metric: Metric[Any], value: Any) -> Outcome:
     return STATUSES.index(value.status), None, {"error": ResultError(error.code, error.message[:MESSAGE_LIMIT], error.field).to_dict()}
 
 
-def failed(error: Exception) -> Outcome:
+def failed(error: BaseException) -> Outcome:
     """The outcome of a cell that raised."""
-    if isinstance(error, CellError):
+    if isinstance(error, CellError) and error.code in ERROR_CODES:
         status = NOT_APPLICABLE if error.code in NOT_APPLICABLE_CODES else ERROR
         return status, None, {"error": ResultError(error.code, error.message, error.field).to_dict()}
-    message = f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
-    return ERROR, None, {"error": {"code": "internal", "message": message}}
+    return ERROR, None, {"error": {"code": "internal", "message": _told(error)[:MESSAGE_LIMIT]}}
+
+
+def _told(error: BaseException) -> str:
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}"
+    except Exception:  # noqa: BLE001  # an error that cannot say what it is
+        return kind
 
 
 def _checker(metric: Metric[Any]) -> Callable[[Any], Outcome]:
     low, high = metric.range
-    whole = metric.type == "count"
+    whole = metric.type in ("count", "binary")
+    what = "a count is a whole number" if metric.type == "count" else "a binary metric is 0 or 1"
 
     def checked(value: Any) -> Outcome:
         rest: dict[str, Any] | None = None
@@ -249,14 +263,14 @@ def _checker(metric: Metric[Any]) -> Callable[[Any], Outcome]:
             score = float(value)
         except (TypeError, ValueError, OverflowError):
             raise InvalidScoreError(f"the metric returned {type(value).__name__} {value!r:.60}, which is no number") from None
-        if isinstance(value, str) or not math.isfinite(score):
+        if isinstance(value, (str, bytes)) or not math.isfinite(score):
             raise InvalidScoreError(f"the metric returned {value!r:.60}, which is no score")
         if score < low or score > high:
             if score < low - _SLACK or score > high + _SLACK:
                 raise InvalidScoreError(f"the metric returned {score:g}, outside its range {low:g} to {high:g}")
             score = min(max(score, low), high)
         if whole and score != int(score):
-            raise InvalidScoreError(f"the metric returned {score:g}, and a count is a whole number")
+            raise InvalidScoreError(f"the metric returned {score:g}, and {what}")
         return OK, score, rest
 
     return checked
@@ -265,11 +279,11 @@ def _checker(metric: Metric[Any]) -> Callable[[Any], Outcome]:
 def _rest(score: Score[Any]) -> dict[str, Any] | None:
     rest: dict[str, Any] = {}
     if score.details:
-        rest["details"] = dict(score.details)
+        rest["details"] = as_json(score.details)
     if score.label is not None:
-        rest["label"] = score.label
+        rest["label"] = str(score.label)
     if score.probabilities is not None:
-        rest["probabilities"] = dict(score.probabilities)
+        rest["probabilities"] = as_json(score.probabilities)
     if score.confidence is not None:
         rest["confidence"] = score.confidence
     return rest or None

@@ -158,6 +158,6 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def did_you_mean(word: str, known: Sequence[str] | Iterable[str]) -> str:
-    """ "did you mean X?" or "" when nothing known is near."""
+    """The question "did you mean X?", or "" when nothing known is near."""
     names = nearest(word, known)
     return f"did you mean {' or '.join(names)}?" if names else ""

@@ -8,7 +8,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from measurand.core.metric import Metric, checked_options
+from measurand.core.annotations import is_number
+from measurand.core.metric import Metric, OptionsError, checked_options
 
 
 @frozen(eq=False)
@@ -51,9 +52,10 @@ class Instance:
 def instance(
     metric: Metric[Any], options: Mapping[str, Any] | None = None, *, name: str | None = None, threshold: float | None = None, **chosen: Any
 ) -> Instance:
-    """A metric with options. Raises `OptionsError` with every option that does not fit. The name defaults to `metric(k=5)`."""
-    given = dict(options or {})
-    every = checked_options(metric, given)
+    """A metric with options. Raises `OptionsError` with every option, or the threshold, that does not fit. The name defaults to `metric(k=5)`."""
+    if threshold is not None and not is_number(threshold):
+        raise OptionsError([f"{metric.name}: the threshold {threshold!r} is no number"])
+    every = checked_options(metric, dict(options or {}))
     plain = Instance("", metric, every, metric.threshold if threshold is None else threshold, **chosen)
     changed = plain.changed_options
     own = metric.name if not changed else f"{metric.name}({', '.join(f'{key}={_written(value)}' for key, value in changed.items())})"

@@ -4,28 +4,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar, get_args, overload
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-from measurand.core.annotations import FIELD_ANNOTATIONS, OptionType, annotation_text, column_of, option_type, returned, without_none
+from measurand.core.annotations import FIELD_ANNOTATIONS, OptionType, annotation_text, column_of, is_number, option_type, returned, without_none
 from measurand.core.errors import DeclarationError, MeasurandError, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.score import Score
 from measurand.core.taxonomy import DERIVED, MetricCategory, derived_flags
+
+if TYPE_CHECKING:
+    from measurand.core.result import MetricResult
 
 __all__ = ["REQUIRED", "CorpusFold", "Metric", "Option", "Parameter", "Relation", "Score", "metric", "same"]
 
 Direction = Literal["higher", "lower", "none"]
 Type = Literal["binary", "proportion", "continuous", "count"]
 Lifecycle = Literal["preview", "stable", "deprecated", "unavailable"]
+_DIRECTIONS: Final[tuple[str, ...]] = get_args(Direction)
+_TYPES: Final[tuple[str, ...]] = get_args(Type)
+_LIFECYCLES: Final[tuple[str, ...]] = get_args(Lifecycle)
 
 NAME_LIMIT: Final = 64
 VERSION_LIMIT: Final = 32
-KEYS_OF_EVERY_METRIC: Final = ("use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain")
-_NO_OPTION: Final = frozenset((*KEYS_OF_EVERY_METRIC, "version"))
-_PREFIXES: Final = {"code_": (False, False), "llm_": (True, None), "embed_": (False, True)}
-_ADAPTERS: Final = ("ragas.", "deepeval.")
+_NO_OPTION: Final = frozenset({"use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain", "version"})
+"""Keys that every metric has in `[metrics.NAME]`."""
+KEYWORDS: Final = (
+    "categories",
+    "source",
+    "aka",
+    "type",
+    "range",
+    "direction",
+    "threshold",
+    "one_of",
+    "corpus",
+    "example",
+    "version",
+    "since",
+    "status",
+    "replaced_by",
+)
+"""What `@metric` takes by keyword."""
+ADAPTERS: Final = ("ragas", "deepeval")
+"""Namespaces that are kept for adapters of other libraries."""
+_COROUTINE: Final = 0x80 | 0x200  # flags of a code object (inspect.CO_…; importing inspect costs start-up)
+_GENERATOR: Final = 0x20
+_STARRED: Final = 0x04 | 0x08
 
 REQUIRED: Final = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 """The default of an option that must be set."""
@@ -85,7 +111,7 @@ class Relation:
     difference: str
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Metric(Generic[F]):
     """A declared metric. Calling it runs the bare formula; `measurand.score` adds record, fan-out and status."""
 
@@ -120,9 +146,18 @@ class Metric(Generic[F]):
     judged: Any = None
     """The question behind a judged metric (see `core/judged.py`), else None."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The bare formula, as it was written."""
-        return self.function(*args, **kwargs)
+    def __repr__(self) -> str:
+        return f"<metric {self.name}({', '.join(self.requires)}): {self.type}>"
+
+    @property
+    def __call__(self) -> F:
+        """The bare formula, as it was written: calling the metric calls it, with its own signature."""
+        return self.function
+
+    @property
+    def __wrapped__(self) -> F:
+        """The same, where `help` and `inspect` look for a signature."""
+        return self.function
 
     @property
     def description(self) -> str:
@@ -160,7 +195,7 @@ class Metric(Generic[F]):
         lacking = [one.field for one in self.parameters if one.required and one.field not in have]
         return (*lacking, *("|".join(group) for group in self.one_of if have.isdisjoint(group)))
 
-    async def evaluate(self, context: Any) -> Any:
+    async def evaluate(self, context: Any) -> MetricResult:
         """Scores one row: `context` is a mapping of fields, a `Record` or an `EvaluationContext`. Never raises for what a row holds."""
         from measurand.core.cell import evaluate
 
@@ -197,14 +232,22 @@ def metric(first: Any = None, **declared: Any) -> Any:
     `first` is the name (of a user's metric: dotted) or the categories (of a built-in, named as its function).
     Raises `DeclarationError`, with a sentence that says how to mend it, when the declaration contradicts itself.
     """
-    if callable(first) and not isinstance(first, (str, MetricCategory)):
+    if callable(first):
         return declare(first, None, MetricCategory(0))
     if isinstance(first, MetricCategory):
         if declared.get("categories") is not None:
             raise DeclarationError("the categories are given twice; write them once")
         declared["categories"] = first
         first = None
-    categories = declared.pop("categories", None) or MetricCategory(0)
+    if first is not None and not isinstance(first, str):
+        raise DeclarationError(f"@metric takes a name, categories or a function first, not {type(first).__name__}")
+    for keyword in declared:
+        if keyword not in KEYWORDS:
+            raise DeclarationError(f"@metric has no keyword '{keyword}'; {did_you_mean(keyword, KEYWORDS) or 'it takes ' + ', '.join(KEYWORDS)}")
+    given = declared.pop("categories", None)
+    categories = MetricCategory(0) if given is None else given
+    if not isinstance(categories, MetricCategory):
+        raise DeclarationError(f"the categories are {categories!r}; write flags: categories=MetricCategory.Fluency | MetricCategory.RAG")
     return lambda function: declare(function, first, categories, **declared)
 
 
@@ -218,19 +261,29 @@ def declare(
     **stated: Any,
 ) -> Metric[Any]:
     """What `metric` does, as a plain call: reads the signature, then builds the declaration."""
-    code = function.__code__
+    code = getattr(function, "__code__", None)
+    if code is None or isinstance(function, Metric):
+        what = repr(function) if isinstance(function, Metric) else f"a {type(function).__name__}"
+        raise DeclarationError(f"{name or what}: a metric is declared from a function written with def, not from {what}")
     name = name or function.__name__
     where = f"{name} ({code.co_filename}:{code.co_firstlineno})"
     annotations = function.__annotations__
-    if code.co_flags & 0x0C:
+    if code.co_flags & _STARRED:
         extra = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
         raise DeclarationError(f"{where}: *{extra} names no field; write each field the metric needs as a parameter")
+    if code.co_flags & _COROUTINE:
+        raise DeclarationError(f"{where}: a metric does not wait; write def, and yield what a model is to answer (-> Steps[Judge, float])")
     if "return" not in annotations:
         raise DeclarationError(f"{where}: the return annotation is missing; it is the metric's type: -> bool, -> int, -> float …")
     result = returned(annotation_text(annotations["return"]), where)
+    if code.co_flags & _GENERATOR and not result.steps:
+        raise DeclarationError(f"{where}: it yields requests, so its return annotation says whom it asks: -> Steps[Judge, float], -> Steps[Embedder, float] …")
     parameters = _parameters(function, annotations, where)
-    if result.steps and any(one.field == "expected" and one.annotation == "str" for one in parameters):
-        raise DeclarationError(f"{where}: a metric that asks takes all references at once; write expected: list[str]")
+    if any(one.field == "expected" and one.annotation == "str" for one in parameters):
+        if result.steps:
+            raise DeclarationError(f"{where}: a metric that asks takes all references at once; write expected: list[str]")
+        if stated.get("corpus") is not None:
+            raise DeclarationError(f"{where}: a statistic of all rows takes all references at once; write expected: list[str]")
     return declared_metric(
         function,
         name,
@@ -284,16 +337,19 @@ def declared_metric(
     groups = tuple(tuple(group) for group in one_of)
     _check_groups(groups, parameters, where)
     _check_name(name, origin[0], judge, embedder, where)
-    if direction not in ("higher", "lower", "none"):
-        raise DeclarationError(f"{where}: direction '{direction}' is none of higher, lower, none")
     kind: Any = type or number
-    if kind not in ("binary", "proportion", "continuous", "count"):
-        raise DeclarationError(f"{where}: type '{kind}' is none of binary, proportion, continuous, count")
+    for what, value, allowed in (("direction", direction, _DIRECTIONS), ("type", kind, _TYPES), ("status", status, _LIFECYCLES)):
+        if value not in allowed:
+            raise DeclarationError(f"{where}: {what} '{value}' is none of {', '.join(allowed)}")
+    _check_threshold(threshold, direction, where)
     if threshold is None and direction != "none" and (kind == "binary" or (direction == "lower" and categories & MetricCategory.Safety)):
         threshold = 0.5
     if not 0 < len(version) <= VERSION_LIMIT:
         raise DeclarationError(f"{where}: the version '{version}' has {len(version)} characters; 1 to {VERSION_LIMIT} are allowed")
-    aliases, relations = _names_elsewhere(aka or {}, where)
+    for field in example or {}:
+        if field not in FIELDS:
+            raise DeclarationError(f"{where}: the example has '{field}', which is no field of a record; {did_you_mean(field, FIELDS)}".rstrip("; "))
+    aliases, relations = _names_elsewhere(aka or {}, origin[0], where)
     return Metric(
         name=name,
         version=version,
@@ -354,11 +410,6 @@ def _named(name: str, required: bool, where: str) -> Parameter:
     return Parameter(name, name, _NATURAL.get(shape, shape), required)
 
 
-def renamed(one: Metric[Any], **changes: Any) -> Metric[Any]:
-    """The same declaration with some attributes changed."""
-    return evolve(one, **changes)
-
-
 def _parameters(function: Callable[..., Any], annotations: Mapping[str, object], where: str) -> tuple[Parameter, ...]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
@@ -397,7 +448,15 @@ def _options(function: Callable[..., Any], annotations: Mapping[str, object], wh
         if name not in annotations:
             raise DeclarationError(f"{where}: the option '{name}' has no annotation; write e.g. {name}: int = 5")
     defaults = function.__kwdefaults__ or {}
-    return tuple(Option(name, option_type(annotation_text(annotations[name]), where), defaults.get(name, REQUIRED)) for name in names)
+    return tuple(_option(name, option_type(annotation_text(annotations[name]), where), defaults.get(name, REQUIRED), where) for name in names)
+
+
+def _option(name: str, takes: OptionType, default: Any, where: str) -> Option:
+    if default is REQUIRED:
+        return Option(name, takes, default)
+    if not takes.accepts(default):
+        raise DeclarationError(f"{where}: the option {name} = {default!r} is not {takes.allowed}")
+    return Option(name, takes, takes.keep(default))
 
 
 def _check_groups(groups: tuple[tuple[str, ...], ...], parameters: tuple[Parameter, ...], where: str) -> None:
@@ -435,24 +494,40 @@ def _flags(
     return written | derived_flags((one.field for one in parameters if one.required), groups, judge=judge, embedder=embedder)
 
 
+def _check_threshold(threshold: float | None, direction: str, where: str) -> None:
+    if threshold is None:
+        return
+    if not is_number(threshold):
+        raise DeclarationError(f"{where}: the threshold {threshold!r} is no number")
+    if direction == "none":
+        raise DeclarationError(f'{where}: with direction="none" nothing passes or fails; drop the threshold, or say which side is good')
+
+
 def _range(kind: str, given: tuple[float, float] | None, where: str) -> tuple[float, float]:
     if kind == "continuous":
         if given is None:
             raise DeclarationError(f'{where}: a continuous metric says its range: range=(0.0, float("inf"))')
+        low, high = given
+        if not low < high:
+            raise DeclarationError(f"{where}: range=({low}, {high}) holds nothing; write the lower end first")
         return given
     if given is not None:
         raise DeclarationError(f'{where}: a {kind} metric has its range by its type; drop range= or write type="continuous"')
     return (0.0, math.inf) if kind == "count" else (0.0, 1.0)
 
 
-def _names_elsewhere(aka: Mapping[str, _Same | str], where: str) -> tuple[tuple[str, ...], tuple[Relation, ...]]:
+def _names_elsewhere(aka: Mapping[str, _Same | str], module: str, where: str) -> tuple[tuple[str, ...], tuple[Relation, ...]]:
     aliases: list[str] = []
     relations: list[Relation] = []
     for name, relation in aka.items():
         if isinstance(relation, str):
             relations.append(Relation(name, relation))
-        elif name.startswith(_ADAPTERS):
+        elif relation is not same:
+            raise DeclarationError(f"{where}: aka says of '{name}' {relation!r}; write same, or the difference in a sentence")
+        elif name.partition(".")[0] in ADAPTERS:
             raise DeclarationError(f"{where}: '{name}' lies in an adapter's namespace, which holds no aliases; state the difference as a sentence")
+        elif "." not in name and not built_in(module):
+            raise DeclarationError(f"{where}: the alias '{name}' has no dot, and such names are kept for built-ins; give it a namespace: \"house.{name}\"")
         else:
             aliases.append(name)
     return tuple(aliases), tuple(relations)
@@ -477,9 +552,14 @@ def source_hash(function: Callable[..., Any]) -> str:
     try:
         text = inspect.getsource(function)
     except (OSError, TypeError):
-        code = function.__code__
-        text = repr((code.co_code, code.co_consts, code.co_names))
+        text = repr((_compiled(function.__code__), function.__kwdefaults__))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def _compiled(code: Any) -> tuple[Any, ...]:
+    """What a code object does, without where it lies in memory: nested functions are constants of it."""
+    constants = [_compiled(one) if hasattr(one, "co_code") else one for one in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames
 
 
 class OptionsError(MeasurandError):
@@ -506,4 +586,4 @@ def checked_options(one: Metric[Any], given: Mapping[str, Any]) -> dict[str, Any
     problems += [f"{one.name} needs the option '{name}', which has no default" for name in one.needs_options if name not in given]
     if problems:
         raise OptionsError(problems)
-    return {name: given.get(name, option.default) for name, option in known.items()}
+    return {name: option.type.keep(given[name]) if name in given else option.default for name, option in known.items()}

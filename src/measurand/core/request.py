@@ -13,7 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -173,13 +174,22 @@ class Embed(Request[Embedder]):
     texts: tuple[str, ...] = field(converter=tuple)
 
 
-Steps: TypeAlias = Generator[Request[I_co], Any, "T | Score[T] | None"]
-"""The return annotation of a metric that asks instruments: `Steps[Judge, float]`, `Steps[Embedder, float]`, `Steps[Judge | Embedder, float]`."""
+if TYPE_CHECKING:
+    Steps: TypeAlias = Generator[Request[I_co], Any, T | Score[T] | None]
+else:
+
+    class Steps:
+        """The return annotation of a metric that asks instruments: `Steps[Judge, float]`, `Steps[Embedder, float]`, `Steps[Judge | Embedder, float]`.
+
+        For type checkers a generator of requests that returns a score; where annotations are evaluated it keeps its two words, to be read as text.
+        """
+
+        def __class_getitem__(cls, parts: Any) -> GenericAlias:
+            return GenericAlias(cls, parts)
+
 
 
 def instrument_of(request: Request[Any]) -> str:
     """`judge` or `embedder`: who answers this request."""
     return "embedder" if isinstance(request, Embed) else "judge"
 
-
-Reply: TypeAlias = "Verdict | Sequence[Verdict] | Sequence[str] | Sequence[Sequence[float]]"

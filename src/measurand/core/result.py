@@ -44,7 +44,7 @@ class CallUsage:
 NO_USAGE = CallUsage()
 
 
-@frozen
+@frozen(repr=False)
 class MetricResult:
     """One metric on one row. `score` is a finite number exactly when `status` is "ok", else None."""
 
@@ -66,6 +66,11 @@ class MetricResult:
     draws: tuple[Any, ...] | None = None
     signature: str = ""
 
+    def __repr__(self) -> str:
+        told = ("metric", "score", "status", "label", "passed", "error", "sample_id", "details")
+        said = ((name, getattr(self, name)) for name in told)
+        return f"MetricResult({', '.join(f'{name}={value!r}' for name, value in said if value not in (None, {}))})"
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON, with exactly the keys of the contract."""
         data = {name: getattr(self, name) for name in RESULT_KEYS}
@@ -75,6 +80,19 @@ class MetricResult:
         data["usage"] = asdict(self.usage)
         data["draws"] = None if self.draws is None else list(self.draws)
         return data
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON has it: sets and tuples are lists, NaN and infinities null, keys texts; an array is its list; what has no JSON form is its text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): as_json(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [as_json(entry) for entry in value]
+    return as_json(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 RESULT_KEYS: tuple[str, ...] = tuple(attribute.name for attribute in MetricResult.__attrs_attrs__)

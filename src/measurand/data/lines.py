@@ -16,6 +16,7 @@ from measurand.core.errors import DataError, Problem
 _GZIP: Final = b"\x1f\x8b"
 _UTF8_BOM: Final = codecs.BOM_UTF8
 _SKIP: Final = 1 << 20
+_PIECE: Final = 1 << 16
 _WIDE: Final = ("utf-16", "utf-32", "utf-7", "utf16", "utf32", "utf7")
 
 
@@ -61,7 +62,7 @@ def known_encoding(encoding: str) -> Problem | None:
     """What is wrong with an encoding's name; None when it is one."""
     try:
         codecs.lookup(encoding)
-        b"".decode(encoding)
+        "a".encode(encoding)
     except (LookupError, ValueError):
         return Problem("bad_encoding", "[data] encoding", f"'{encoding}' is no text encoding", "utf-8 (the default), cp1252, latin-1, utf-16, shift_jis …")
     return None
@@ -117,12 +118,26 @@ class _Recoded:
     """Lines of a stream in an encoding whose line ends are not the byte 0x0a, as UTF-8. `size` counts characters."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
-        self._text = io.TextIOWrapper(stream, encoding=encoding, errors="strict", newline="\n")
+        self._stream = stream
         self._encoding = encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
+        self._text = ""
+        self._ended = False
 
     def readline(self, size: int = -1, /) -> bytes:
+        while not self._ended and "\n" not in self._text and (size < 0 or len(self._text) < size):
+            self._text += self._more()
+        end = self._text.find("\n") + 1 or len(self._text)
+        if 0 <= size < end:
+            end = size
+        line, self._text = self._text[:end], self._text[end:]
+        return line.encode()
+
+    def _more(self) -> str:
+        piece = self._stream.read(_PIECE)
+        self._ended = not piece
         try:
-            return self._text.readline(size).encode()
+            return self._decoder.decode(piece, final=self._ended)
         except UnicodeError as error:
             problem = Problem("bad_encoding", "[data] encoding", f"the file is not {self._encoding} ({error})", "name the encoding it was written in")
             raise DataError(problem) from None

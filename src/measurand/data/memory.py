@@ -32,7 +32,10 @@ def rows_in_memory(data: Any, options: ReadOptions) -> tuple[str, Pass]:
 
 def _pass(rows: Iterator[Any], label: str, options: ReadOptions) -> Iterator[Row | BadRow]:
     for number, values in enumerate(rows, 1):
-        yield row_of(label, number, "row", native(values) if not isinstance(values, str) else values, options)
+        try:
+            yield row_of(label, number, "row", native(values), options)
+        except RecursionError:
+            yield BadRow(label, number, "nested too deeply, or in itself", "", "row")
 
 
 def _pandas_rows(frame: Any) -> Iterator[dict[str, Any]]:

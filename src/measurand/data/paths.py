@@ -12,7 +12,6 @@ from typing import Final
 from attrs import frozen
 
 from measurand.core.errors import Problem, did_you_mean
-from measurand.data.rows import FORMATS
 
 _SUFFIXES: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 _MAGIC: Final = "*?["
@@ -59,7 +58,7 @@ def _file(name: str, base: Path, format: str | None) -> File | Problem:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return _no_such_file(path, label)
+        return _no_such_file(path, label, base)
     except OSError as error:
         return Problem("unreadable", label, f"it cannot be read: {error.strerror}")
     if stat.S_ISDIR(mode):
@@ -69,8 +68,9 @@ def _file(name: str, base: Path, format: str | None) -> File | Problem:
     if not os.access(path, os.R_OK):
         return Problem("unreadable", label, "it cannot be read: permission denied", f"chmod u+r {label}")
     found = format or format_of(label)
-    if found not in FORMATS:
-        return _unknown_format(label, format)
+    if found is None:
+        hint = f"files end in {', '.join(_SUFFIXES)} (.gz); or set [data] format"
+        return Problem("unknown_format", label, "its name does not say its format", hint)
     return File(path, label, found)
 
 
@@ -80,18 +80,11 @@ def format_of(name: str) -> str | None:
     return next((found for suffix, found in _SUFFIXES.items() if bare.endswith(suffix)), None)
 
 
-def _unknown_format(label: str, format: str | None) -> Problem:
-    if format is not None:
-        return Problem("unknown_format", "[data] format", f"'{format}' is no format", did_you_mean(format, FORMATS) or f"it is one of {', '.join(FORMATS)}")
-    return Problem("unknown_format", label, "its name does not say its format", f"files end in {', '.join(_SUFFIXES)} (.gz); or set [data] format")
-
-
-def _no_such_file(path: Path, label: str) -> Problem:
+def _no_such_file(path: Path, label: str, base: Path) -> Problem:
     folder = path.parent
     if not folder.is_dir():
-        return Problem(
-            "no_such_file", label, f"there is no folder {_shown(folder)}", f"paths are looked up from {_shown(Path.cwd())}" if not path.is_absolute() else ""
-        )
+        hint = "" if Path(label).is_absolute() else f"paths are looked up from {_shown(base)}"
+        return Problem("no_such_file", label, f"there is no folder {_shown(folder)}", hint)
     there = sorted(entry.name for entry in os.scandir(folder) if format_of(entry.name))[:1000]
     near = did_you_mean(path.name, there)
     listed = f"{_shown(folder)} has {', '.join(there[:5])}{' …' if len(there) > 5 else ''}" if there else f"{_shown(folder)} has no data file"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from measurand.core.errors import DataError, Problem
+from measurand.core.errors import DataError, Problem, did_you_mean
 from measurand.data.document import read_document
 from measurand.data.jsonl import read_jsonl
 from measurand.data.lines import decompressed, known_encoding, open_binary, reading
@@ -84,11 +84,11 @@ def open_source(
     """
     options = options or ReadOptions()
     problems = list(_wrong_options(options))
-    if data == "-" or (isinstance(data, (list, tuple)) and list(data) == ["-"]):
+    names = _path_names(data)
+    if names == ["-"]:
         if problems:
             raise DataError(problems)
         return StreamSource(stdin or sys.stdin.buffer, options)
-    names = _path_names(data)
     if names is None:
         if problems:
             raise DataError(problems)
@@ -126,7 +126,9 @@ def _wrong_options(options: ReadOptions) -> Iterator[Problem]:
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
         yield Problem("bad_delimiter", "[data] delimiter", f"{options.delimiter!r} cannot part cells", 'it is one character, e.g. ";" or "\\t"')
     if options.format is not None and options.format not in FORMATS:
-        yield Problem("unknown_format", "[data] format", f"'{options.format}' is no format", f"it is one of {', '.join(FORMATS)}")
+        yield Problem(
+            "unknown_format", "[data] format", f"'{options.format}' is no format", did_you_mean(options.format, FORMATS) or f"it is one of {', '.join(FORMATS)}"
+        )
 
 
 def _pass_over(file: File, options: ReadOptions) -> Pass:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
+from measurand.core.effort import still_time
 from measurand.formula.edit import levenshtein_ratio
 
 
@@ -33,6 +33,7 @@ def json_similarity(a: Any, b: Any) -> float:
         keys = {**a, **b}
         return sum(json_similarity(a[key], b[key]) for key in keys if key in a and key in b) / len(keys) if keys else 1.0
     if isinstance(a, str) and isinstance(b, str):
+        still_time()
         return levenshtein_ratio(a, b)
     if _is_list(a) and _is_list(b):
         longer = max(len(a), len(b))
@@ -46,6 +47,8 @@ def number_similarity(a: float, b: float) -> float:
     """max(0, 1 − |a−b| / max(|a|, |b|)), in [0, 1]; two zeros: 1."""
     if a == b:
         return 1.0
+    from fractions import Fraction
+
     exact_a, exact_b = Fraction(a), Fraction(b)
     return max(0.0, float(1 - abs(exact_a - exact_b) / max(abs(exact_a), abs(exact_b))))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from measurand.core.effort import still_time
 from measurand.formula.arguments import Mode, arguments_fit, json_key
 from measurand.formula.overlap import Overlap
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def fits(expected: ExpectedToolCall, call: ToolCall, mode: Mode = "given") -> bool:
     """Whether a call is the expected one, or one of its alternatives: same name, and arguments that fit (see `arguments_fit`)."""
+    still_time()
     if expected.name == call.name and arguments_fit(expected.arguments, expected.match, call.arguments, mode):
         return True
     return any(fits(other, call, mode) for other in expected.alternatives)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from measurand.formula.marked import marked_answer
 from measurand.formula.normalise import joins_words
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _LONGEST: Final = 400  # characters of one number
 _LARGEST_EXPONENT: Final = 400
-_SIGNIFICANT: Final = Fraction(1, 10**12)
+_SIGNIFICANT: Final = 12  # digits
 
 
 class Number(NamedTuple):
@@ -74,9 +76,11 @@ def same_number(given: Number, wanted: Number, *, abs_tolerance: float, rel_tole
 def _close(given: Fraction, wanted: Fraction, abs_tolerance: float, rel_tolerance: float) -> bool:
     if given == wanted:
         return True
+    from fractions import Fraction
+
     relative = Fraction(rel_tolerance)
     if not abs_tolerance and not rel_tolerance and not (given.denominator == 1 and wanted.denominator == 1):
-        relative = _SIGNIFICANT
+        relative = Fraction(1, 10**_SIGNIFICANT)
     return abs(given - wanted) <= max(Fraction(abs_tolerance), relative * abs(wanted))
 
 
@@ -150,7 +154,7 @@ def _values(match: re.Match[str]) -> Iterator[Fraction]:
     exponent = int(match["exponent"] or match["ten"] or 0)
     if abs(exponent) > _LARGEST_EXPONENT:
         return
-    shift = Fraction(10) ** exponent
+    shift = _fraction("10") ** exponent
     joined = list(_joined(pieces))
     if not (joined and pieces[-1][:1] == "0"):
         yield last * shift
@@ -189,18 +193,24 @@ def _joined(pieces: list[str]) -> Iterator[Fraction]:
 def _piece(piece: str) -> Fraction | None:
     """The value of digits with separators but no spaces; None when it is no number (a version, an address)."""
     if piece.isdigit():
-        return Fraction(int(piece))
+        return _fraction(piece)
     shape = next((name for name, pattern in _shapes().items() if pattern.fullmatch(piece)), None)
     if shape == "grouped":
-        return Fraction(re.sub(r"[^\d.]", "", piece))
+        return _fraction(re.sub(r"[^\d.]", "", piece))
     if shape == "continental":
-        return Fraction(re.sub(r"[^\d,]", "", piece).replace(",", "."))
+        return _fraction(re.sub(r"[^\d,]", "", piece).replace(",", "."))
     if shape == "point":
-        return Fraction("0" + piece if piece[0] == "." else piece)
+        return _fraction(piece)
     if shape == "comma":
-        return Fraction(piece.replace(",", "."))
+        return _fraction(piece.replace(",", "."))
     listed = re.split("[,'’_\u00a0\u202f\u2009]", piece)[-1]
     return None if listed == piece else _piece(listed)
+
+
+def _fraction(digits: str) -> Fraction:
+    from fractions import Fraction
+
+    return Fraction(digits)
 
 
 @cache

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from measurand.core.effort import still_time
 from measurand.formula.normalise import folded, tokens
 from measurand.formula.overlap import Overlap, f1, jaccard
 from measurand.formula.ranking import Ranked
@@ -50,12 +51,17 @@ def redundant(passages: Sequence[Context], min_overlap: float) -> int:
     count = 0
     for passage in passages:
         words = None if passage.text is None else frozenset(tokens(passage.text))
-        count += passage.id in ids or (words is not None and any(jaccard(words, other) >= min_overlap for other in earlier))
+        count += passage.id in ids or (words is not None and any(_alike(words, other, min_overlap) for other in earlier))
         if passage.id is not None:
             ids.add(passage.id)
         if words is not None:
             earlier.append(words)
     return count
+
+
+def _alike(words: frozenset[str], other: frozenset[str], min_overlap: float) -> bool:
+    still_time()
+    return jaccard(words, other) >= min_overlap
 
 
 class _References:
@@ -134,4 +140,5 @@ def _text_key(text: str) -> str:
 
 
 def _token_f1(one: Counter[str], other: Counter[str]) -> float:
+    still_time()
     return f1(Overlap((one & other).total(), one.total(), other.total())) if one and other else 0.0

@@ -6,6 +6,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from measurand.core.effort import still_time
 from measurand.core.errors import CellTimeoutError, InvalidFieldError
 
 SECONDS: Final = 0.1
@@ -21,6 +22,7 @@ def found(pattern: str, text: str, *, whole: bool = False, ignore_case: bool = F
 
     Raises `InvalidFieldError` for what is no pattern or too large, `CellTimeoutError` when a match takes longer than `SECONDS`.
     """
+    still_time()
     compiled = _compiled(pattern, ignore_case, field)
     match = compiled.fullmatch if whole else compiled.search
     try:

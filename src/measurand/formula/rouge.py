@@ -11,11 +11,18 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
+from measurand.core.errors import CellTimeoutError
 from measurand.formula.normalise import words
 from measurand.formula.overlap import Overlap, multiset_overlap
 
+LARGEST_L: Final = 5_000_000_000
+"""Words of the output times words of the reference in ROUGE-L: beyond, the search takes more than a few seconds."""
+LARGEST_LSUM: Final = 400_000_000
+"""The same in ROUGE-Lsum, which must know where the words are, not only how many."""
+MOST_ROWS: Final = 2_000_000
+"""Lines of the output times words of the reference in ROUGE-Lsum."""
 _NOTHING = Overlap(0, 0, 0)
 
 
@@ -30,23 +37,31 @@ def rouge_n(output: str, reference: str, n: int) -> Overlap:
 
 
 def rouge_l(output: str, reference: str) -> Overlap:
-    """Length of the longest common subsequence of tokens."""
+    """Length of the longest common subsequence of tokens. Raises `CellTimeoutError` beyond `LARGEST_L` pairs of words, but for equal ones."""
     given, wanted = _read(output, reference)
     if not given and not wanted:
         return _same_text(output, reference)
     if given == wanted:
         return Overlap(len(given), len(given), len(given))
+    _refuse_beyond(LARGEST_L, len(given), "words", len(wanted))
     return Overlap(_lcs_length()(given, wanted), len(given), len(wanted))
 
 
 def rouge_lsum(output: str, reference: str) -> Overlap:
-    """For each line of the reference, the union of its longest common subsequences with the lines of the output; each token counts once."""
+    """For each line of the reference, the union of its longest common subsequences with the lines of the output; each token counts once.
+
+    Raises `CellTimeoutError` beyond `LARGEST_LSUM` pairs of words or `MOST_ROWS` pairs of a line and a word, but for equal texts.
+    """
     tokenise = _tokeniser(output, reference)
     given = [tokenise(line) for line in output.split("\n") if line]
     wanted = [tokenise(line) for line in reference.split("\n") if line]
     sizes = sum(map(len, given)), sum(map(len, wanted))
     if not any(sizes):
         return _same_text(output, reference)
+    if given == wanted:
+        return Overlap(sizes[0], *sizes)
+    _refuse_beyond(LARGEST_LSUM, sizes[0], "words", sizes[1])
+    _refuse_beyond(MOST_ROWS, len(given), "lines", sizes[1])
     left_given, left_wanted = _counts(given), _counts(wanted)
     hits = 0
     for line in wanted:
@@ -56,6 +71,11 @@ def rouge_lsum(output: str, reference: str) -> Overlap:
                 left_wanted[token] -= 1
                 hits += 1
     return Overlap(hits, *sizes)
+
+
+def _refuse_beyond(most: int, given: int, what: str, wanted: int) -> None:
+    if given * wanted > most:
+        raise CellTimeoutError(f"comparing {given} {what} with {wanted} words would take too long; the product may be at most {most}")
 
 
 def _same_text(output: str, reference: str) -> Overlap:

@@ -12,6 +12,9 @@ from measurand.core.errors import CellTimeoutError
 LARGEST_TER: Final = 1_000_000
 """Words of the output times words of a reference: beyond, the search for moved phrases takes minutes."""
 
+LARGEST: Final = 2_000_000
+"""Characters of the output and all references in BLEU and chrF, which take some microseconds for each."""
+
 
 class Scored(NamedTuple):
     """A value as sacrebleu gives it, 0–100 (TER: beyond), and the signature that names its settings."""
@@ -21,12 +24,20 @@ class Scored(NamedTuple):
 
 
 def bleu(output: str, references: Sequence[str]) -> Scored:
-    """BLEU-4 of one sentence with effective order (Papineni et al. 2002; Chen & Cherry 2014 for short ones), 13a tokens, 0–100."""
+    """BLEU-4 of one sentence with effective order (Papineni et al. 2002; Chen & Cherry 2014 for short ones), 13a tokens, 0–100.
+
+    Raises `CellTimeoutError` for texts of more than `LARGEST` characters together.
+    """
+    _refuse_too_large(output, references)
     return _sentence(_metric("BLEU"), output, references, same=100.0)
 
 
 def chrf(output: str, references: Sequence[str]) -> Scored:
-    """chrF2: F-score of character n-grams up to 6, recall weighted twice, white space left out (Popović 2015), 0–100."""
+    """chrF2: F-score of character n-grams up to 6, recall weighted twice, white space left out (Popović 2015), 0–100.
+
+    Raises `CellTimeoutError` for texts of more than `LARGEST` characters together.
+    """
+    _refuse_too_large(output, references)
     return _sentence(_metric("CHRF"), output, references, same=100.0)
 
 
@@ -44,6 +55,12 @@ def _sentence(metric: Any, output: str, references: Sequence[str], *, same: floa
     if not output.strip() and not all(reference.strip() for reference in references):
         scored = same
     return Scored(float(scored), str(metric.get_signature().format()))
+
+
+def _refuse_too_large(output: str, references: Sequence[str]) -> None:
+    size = len(output) + sum(map(len, references))
+    if size > LARGEST:
+        raise CellTimeoutError(f"output and references of {size} characters would take too long; together they may have {LARGEST}")
 
 
 def _refuse_too_long(output: str, references: Sequence[str]) -> None:

@@ -67,7 +67,7 @@ def _object(cls: Any, defs: dict[str, Schema]) -> Schema:
     hints = get_type_hints(cls, include_extras=True)
     names = [one.name for one in attrs.fields(cls)] if attrs.has(cls) else list(hints)
     properties = {name: _schema(get_args(hints[name])[0] if get_origin(hints[name]) is NotRequired else hints[name], defs) for name in names}
-    required = [name for name in names if name in getattr(cls, "__required_keys__", names)]
+    required = [name for name in names if get_origin(hints[name]) is not NotRequired]
     schema: Schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     meaning = (cls.__doc__ or "").strip().partition("\n")[0]
     return {**schema, "description": meaning} if meaning and not meaning.startswith("Method generated") else schema

@@ -66,7 +66,8 @@ class _State:
 
 
 def set_up(*, color: Color = "auto", quiet: bool = False) -> None:
-    """What `--color` and `-q` say, for everything written after."""
+    """A fresh start with what `--color` and `-q` say: no JSON was printed yet."""
+    _State.document = False
     _State.color = color
     _State.quiet = quiet
 

@@ -29,7 +29,7 @@ def safe_lines(text: str) -> str:
 
 def escaped(json_text: str) -> str:
     r"""JSON text with the characters that act on a terminal written as \u escapes: the same JSON, safe to show. Line breaks between values stay."""
-    return json_text if json_text.isascii() else _unseen().sub(_escape, json_text)
+    return json_text if json_text.isascii() and "\x7f" not in json_text else _unseen().sub(_escape, json_text)
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -74,7 +74,7 @@ def _batch(block: Sequence[RecordRow], outcomes: Sequence[Sequence[Outcome]], jo
                 record.trial,
                 fields.get("cluster"),
                 _dumps(row.task_hashes),
-                _dumps(fields["tags"]) if "tags" in fields else None,
+                _dumps(fields["tags"]) if "tags" in fields and keep.tags else None,
                 _dumps({name: slice_value(fields, name) for name in job.slices}) if job.slices else None,
                 keep.row(row),
             )
@@ -118,6 +118,9 @@ def _finite(value: Any) -> Any:
 class Keeper:
     """What the store keeps of a row and of a result, by `[run] content`."""
 
+    tags = True
+    """Whether tags are kept; the slices that were asked for always are."""
+
     def row(self, row: RecordRow) -> str | None:
         """The row as it was read, as JSON."""
         return _dumps(row.row.values)
@@ -128,6 +131,8 @@ class Keeper:
 
 
 class _Masked(Keeper):
+    tags = False
+
     def row(self, row: RecordRow) -> str | None:
         from measurand.data.mask import masked
 

@@ -19,6 +19,7 @@ from measurand.data.dataset import Dataset, Selection, survey
 from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry
 from measurand.run.availability import Availability
+from measurand.run.grouping import split_tasks
 from measurand.run.select import LeftOut, choose, wanted_metrics
 
 
@@ -134,6 +135,7 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
         planned = tuple(PlannedMetric(one, availability.fed(one.metric)) for one in chosen.instances)
         problems += [problem for one in planned for problem in _unfed(one, availability, dataset)]
         problems += _unknown_slices(slices, dataset, settings)
+        problems += split_tasks(dataset)
     if words and not chosen.instances and not problems:
         lacking = ", ".join(f"{one.metric} ({', '.join(one.missing)})" for one in chosen.left_out[:5])
         problems.append(
@@ -270,7 +272,8 @@ def uninstrumented(one: Instance) -> list[Problem]:
 
 def _plan_id(settings: Settings, options: RunOptions, dataset: Dataset | None, instances: Sequence[Instance], slices: Sequence[str]) -> str:
     """Three short hashes, of the data, the config and the metrics, so that another id says which of them differs."""
-    config = {**settings.plan_relevant(), "slices": list(slices), "where": list(options.where), "limit": options.limit}
+    asked = {"columns": dict(options.columns), "where": list(options.where), "limit": options.limit, "min_trials": options.min_trials}
+    config = {**settings.plan_relevant(), **asked, "slices": list(slices)}
     signatures = [(one.name, one.signature.rpartition("|lib:")[0], one.threshold) for one in instances]
     return "-".join((_short(dataset.fingerprint if dataset else ""), _short(config), _short(signatures)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import tomli
 from attrs import evolve, frozen
 
 from measurand.config import Settings
+from measurand.config.work import CODE_HINT, CODE_IN_CONFIG
 from measurand.core.errors import Problem, UsageError, did_you_mean
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import Metric, OptionsError
@@ -16,6 +18,7 @@ from measurand.core.taxonomy import MetricCategory
 from measurand.index import SUITES, registry
 from measurand.run.availability import Availability
 
+PYTHON_FILE: Final = re.compile(r"\.py(?::|$)")
 _DEPTH: Final = 8  # of suites within suites
 
 
@@ -95,6 +98,8 @@ def _by_flags(text: str, where: str) -> list[Metric[Any]]:
 
 def _name_and_options(word: str, where: str) -> tuple[str, dict[str, Any]]:
     name, bracket, rest = word.strip().partition("(")
+    if PYTHON_FILE.search(name.strip()):
+        raise UsageError(Problem("code_in_config", where, f"'{word}' {CODE_IN_CONFIG}", CODE_HINT))
     if not bracket:
         return name, {}
     if not rest.endswith(")"):
@@ -111,7 +116,7 @@ def choose(wanted: Sequence[Wanted], settings: Settings, availability: Availabil
     instances: dict[str, Instance] = {}
     left_out: dict[str, LeftOut] = {}
     problems: list[Problem] = []
-    for one in sorted(wanted, key=lambda each: not each.named):
+    for one in wanted:
         try:
             made = _instance(one, settings, availability)
         except UsageError as error:
@@ -119,11 +124,10 @@ def choose(wanted: Sequence[Wanted], settings: Settings, availability: Availabil
             continue
         if isinstance(made, LeftOut):
             left_out.setdefault(made.metric, made)
-        elif made.name not in instances:
+        elif made.name not in instances or made.named:  # also chosen by its name: it keeps its place
             instances[made.name] = made
-    order = {name: index for index, name in enumerate(dict.fromkeys(instances))}
-    kept = tuple(sorted(instances.values(), key=lambda each: order[each.name]))
-    return Chosen(kept, tuple(entry for name, entry in left_out.items() if name not in instances), tuple(dict.fromkeys(problems)))
+    measured = {each.metric.name for each in instances.values()}
+    return Chosen(tuple(instances.values()), tuple(entry for name, entry in left_out.items() if name not in measured), tuple(dict.fromkeys(problems)))
 
 
 def _instance(one: Wanted, settings: Settings, availability: Availability | None) -> Instance | LeftOut:
@@ -142,11 +146,17 @@ def _instance(one: Wanted, settings: Settings, availability: Availability | None
     if not one.named and availability is not None and availability.fed(found) == 0:
         return LeftOut(found.name, availability.lacking(found).missing)
     try:
-        made = instance(found, options, name=one.name if table is not None and table.use and not one.options else None, named=one.named)
+        made = instance(found, options, named=one.named)
     except OptionsError as error:
         where = one.where if one.options else settings.where(("metrics", one.name))
         raise UsageError([Problem("bad_option", where, sentence) for sentence in error.problems]) from None
-    return _with_settings(made, own_table, settings)
+    written = one.name if table is not None and table.use else found.name
+    return _with_settings(evolve(made, name=_filed_under(written, made, one.options)), own_table, settings)
+
+
+def _filed_under(name: str, made: Instance, options: Mapping[str, Any]) -> str:
+    """What results are filed under: the name as it was written; options beside it are part of it, those of a table are not."""
+    return made.name.replace(made.metric.name, name, 1) if options else name
 
 
 def _with_settings(made: Instance, table: Any, settings: Settings) -> Instance:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from attrs import frozen
+import numpy as np
+from attrs import field, frozen
 
 from measurand.core.errors import MeasurandError, ProblemsError, RunIncompleteError, StoreError
 from measurand.core.instance import Instance
@@ -31,18 +32,21 @@ class Ended:
     status: str
     reason: str | None
     interrupted: bool = False
+    found_done: int = 0
+    """Rows that an earlier attempt at this run had stored already."""
 
 
 def start_run(plan: Plan, store: Store, *, command: list[str], progress: Progress | None = None) -> Ended:
     """Executes the plan and stores everything. Raises `ProblemsError` when the plan has problems, `StoreError` when nothing can be stored."""
     if plan.dataset is None or not plan.ok:
         raise ProblemsError(plan.problems)
-    writer, counts, done = _continued(plan, store) or (store.begin(_first_row(plan, secrets.token_hex(4), command)), dict.fromkeys(_COUNTED, 0), frozenset())
-    began = time.monotonic()
+    earlier = _continued(plan, store) or _Earlier(store.begin(_first_row(plan, secrets.token_hex(4), command)))
+    writer, counts = earlier.writer, dict(earlier.counts)
+    began = time.monotonic() - earlier.elapsed_s
     reason: str | None = None
     interrupted = False
     try:
-        _score_all(plan, writer, counts, done, progress)
+        _score_all(plan, writer, counts, earlier.done, progress)
         reason = _too_many_errors(plan, counts)
     except KeyboardInterrupt:
         reason, interrupted = "interrupted", True
@@ -50,11 +54,21 @@ def start_run(plan: Plan, store: Store, *, command: list[str], progress: Progres
         reason = str(error)
     status = "complete" if reason is None else "incomplete"
     _finish(writer, status, reason, time.monotonic() - began, counts)
-    return Ended(writer.run_id, status, reason, interrupted)
+    return Ended(writer.run_id, status, reason, interrupted, earlier.counts["rows"])
 
 
-def _continued(plan: Plan, store: Store) -> tuple[RunWriter, dict[str, int], frozenset[int]] | None:
-    """The newest incomplete run of the same plan that no living process is writing: its writer, what it has done, and the rows it has stored."""
+@frozen(eq=False)
+class _Earlier:
+    """A run as an earlier attempt left it. `done`: one byte a row of the dataset, 1 where it is stored; empty for a new run."""
+
+    writer: RunWriter
+    counts: Mapping[str, int] = field(factory=lambda: dict.fromkeys(_COUNTED, 0))
+    done: bytes = b""
+    elapsed_s: float = 0.0
+
+
+def _continued(plan: Plan, store: Store) -> _Earlier | None:
+    """The newest incomplete run of the same plan that no living process is writing."""
     info = store.find_incomplete(plan.settings.project, plan.plan_id)
     if info is None or is_running(info.versions.get("process")):
         return None
@@ -62,14 +76,16 @@ def _continued(plan: Plan, store: Store) -> tuple[RunWriter, dict[str, int], fro
         columns = [one for _, one in run.all_score_columns()]
         counts = {"rows": len(run), "cells": sum(one.status.size for one in columns), "errors": sum(int((one.status == ERROR).sum()) for one in columns)}
     writer, stored = store.continue_(info.run_id)
-    return writer, counts, frozenset(stored.tolist())
+    done = np.zeros(plan.rows, np.uint8)
+    done[stored] = 1
+    return _Earlier(writer, counts, done.tobytes(), info.elapsed_s or 0.0)
 
 
-def _score_all(plan: Plan, writer: RunWriter, counts: dict[str, int], done: frozenset[int], progress: Progress | None) -> None:
+def _score_all(plan: Plan, writer: RunWriter, counts: dict[str, int], done: bytes, progress: Progress | None) -> None:
     assert plan.dataset is not None
     job = Job(plan.instances, plan.slices, plan.settings.run.content)
     rows = plan.dataset.records()
-    for batch in execute(job, (row for row in rows if row.ordinal not in done) if done else rows):
+    for batch in execute(job, (row for row in rows if not done[row.ordinal]) if done else rows):
         writer.add(batch.samples, batch.results)
         counts["rows"] += len(batch.samples)
         counts["cells"] += len(batch.results)
@@ -84,7 +100,7 @@ def _too_many_errors(plan: Plan, counts: dict[str, int]) -> str | None:
     if rate <= most:
         return None
     return (
-        f"{counts['errors']} of {counts['cells']} results are errors ({rate:.1%}), more than max_error_rate {most:.1%}; metrics results RUN --errors shows them"
+        f"{counts['errors']} of {counts['cells']} results are errors ({100 * rate:.1f} %), more than max_error_rate = {most:g}; metrics results RUN --errors shows them"
     )
 
 
@@ -112,9 +128,15 @@ def _first_row(plan: Plan, run_id: str, command: list[str]) -> RunStart:
         git_commit=git_commit(),
         versions=versions(),
         command=command,
-        mapping=list(dataset.mapping),
+        mapping=_kept_mapping(plan),
         has_trials=dataset.has_trials,
     )
+
+
+def _kept_mapping(plan: Plan) -> list[dict[str, Any]]:
+    """Which column feeds which field; the sample values only where texts are kept."""
+    mapping = plan.dataset.mapping if plan.dataset is not None else ()
+    return [dict(entry) if plan.settings.run.content == "full" else {**entry, "samples": []} for entry in mapping]
 
 
 def _effective(plan: Plan) -> dict[str, Any]:
