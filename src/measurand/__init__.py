@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from measurand.core.errors import MeasurandError
     from measurand.core.judged import judged
     from measurand.core.metric import Metric, metric, same
-    from measurand.core.request import Ask, Choice, Embed, Embedder, Judge, Option, Prefer, Scale, Score, Split, Steps, Verdict, Write, YesNo
+    from measurand.core.request import Ask, Choice, Embed, Embedder, Judge, Option, Prefer, Scale, Split, Steps, Verdict, Write, YesNo
     from measurand.core.result import MetricResult
+    from measurand.core.score import Score
     from measurand.core.taxonomy import MetricCategory
     from measurand.index import registry
 

@@ -69,7 +69,7 @@ def _instance(metric: str | Metric[Any], options: Mapping[str, Any], threshold: 
 def _declared(metric: object, where: str) -> Metric[Any] | Problem:
     if isinstance(metric, Metric):
         return metric
-    hint = "decorate it: @metric(\"house.name\")" if callable(metric) else 'a name ("code_token_f1") or what @metric gave'
+    hint = 'decorate it: @metric("house.name")' if callable(metric) else 'a name ("code_token_f1") or what @metric gave'
     return Problem("no_metric", where, f"{metric!r:.80} is no metric", hint)
 
 

@@ -15,6 +15,7 @@ from measurand.core.metric import Metric, metric
 from measurand.core.opaque import opaque
 from measurand.core.request import Ask, Embed, Judge, Score, Split, Steps, Verdict
 from measurand.core.result import MetricResult
+from measurand.core.score import Score
 
 
 def run(one: Metric[Any], **fields: Any) -> MetricResult:

@@ -210,4 +210,4 @@ def test_text_is_never_touched(text: str) -> None:
 def test_what_an_annotation_does_not_take(annotation: str, value: Any, message: str) -> None:
     with pytest.raises(InvalidFieldError) as told:
         COERCERS[annotation](value, "metadata.x")
-    assert told.value.message == message
+    assert (told.value.message, told.value.field) == (message, "metadata.x")

@@ -9,7 +9,8 @@ from measurand.core.drive import count_requests, drive, scripted
 from measurand.core.errors import CellError, DeclarationError, InvalidResponseError, UndefinedError
 from measurand.core.judged import judged
 from measurand.core.record import Context
-from measurand.core.request import Ask, Choice, Option, Scale, Score, Split, Verdict
+from measurand.core.request import Ask, Choice, Option, Scale, Split, Verdict
+from measurand.core.score import Score
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.folds import average_precision, share
 

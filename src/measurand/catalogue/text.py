@@ -115,7 +115,7 @@ def code_contains(output: str, expected: str) -> bool:
         "inspect.pattern": "compares the pattern's groups with the target",
         "deepeval.PatternMatchMetric": "matches the whole output",
     },
-    example={"output": "Your ticket is ABC-1234."},
+    example={"output": "Your ticket is ABC-1234.", "pattern": "[A-Z]{3}-[0-9]{4}"},
 )
 def code_regex_match(output: str, *, pattern: Pattern, whole: bool = False, ignore_case: bool = False) -> bool:
     """The output matches a pattern.

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from measurand.cli.session import Session, command
+from measurand.cli.typed import run_command
 from measurand.cli.work import run_options, run_options_of, settings_of
 from measurand.core.errors import ProblemsError
 from measurand.report import terminal
@@ -32,5 +33,5 @@ def check(session: Session, as_json: bool, **typed: Any) -> int:
         return 0 if plan.ok else 2
     if not plan.ok:
         raise ProblemsError(plan.problems)
-    terminal.write("\n".join(plan_lines(plan, Bounds.from_environ(os.environ).describe())))
+    terminal.write("\n".join(plan_lines(plan, Bounds.from_environ(os.environ).describe(), run_command())))
     return 0

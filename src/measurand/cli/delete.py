@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,6 +11,11 @@ from measurand.cli.reading import reading_settings
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError
 from measurand.report import terminal
+
+if TYPE_CHECKING:
+    from measurand.run.store import Store
+
+_DIGITS: Final = 5  # of an age; more would lie before the calendar begins
 
 
 @command("delete")
@@ -35,15 +41,24 @@ def delete(session: Session, refs: tuple[str, ...], row: str | None, older_than:
             old = store.runs_older_than(_days(older_than), settings.project)
             deleted = store.delete([info.run_id for info in old], dry_run=dry_run)
         else:
-            deleted = store.delete([store.resolve(ref, settings.project).info.run_id for ref in refs], dry_run=dry_run)
+            deleted = store.delete([_stored(ref, store, settings.project) for ref in refs], dry_run=dry_run)
     if as_json:
         terminal.print_json(deleted_json(deleted, dry_run=dry_run))
     else:
         terminal.write(deleted_line(deleted, dry_run=dry_run))
 
 
+def _stored(ref: str, store: Store, project: str) -> str:
+    """The id of a run of the store; a run file is not in it, also where the store has the run that it was made of."""
+    from measurand.run.store import is_run_file
+
+    if is_run_file(ref):
+        raise UsageError(Problem("run_file", "RUN", f"{ref} is a run file, not a run of the store", "remove the file itself, or name the run by its id"))
+    return store.resolve(ref, project).info.run_id
+
+
 def _days(text: str) -> float:
     number = text[:-1]
-    if text[-1:] not in ("d", "h", "w") or not number.isdecimal():
+    if text[-1:] not in ("d", "h", "w") or not number.isdecimal() or len(number) > _DIGITS:
         raise UsageError(Problem("bad_option", "--older-than", f"'{text}' is no age", "a number with h, d or w: 12h, 90d, 8w"))
     return int(number) * {"h": 1 / 24, "d": 1.0, "w": 7.0}[text[-1]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from measurand.cli.reading import reading_settings
+from measurand.cli.reading import confine, read_run, reading_settings
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError
 from measurand.report import terminal
@@ -25,19 +24,24 @@ def export(session: Session, ref: str, output: Path | None, form: str | None, no
 
     Without -o it goes to standard output, as JSON Lines unless --format says otherwise.
     """
+    from measurand.run.export import BINARY, format_for
     from measurand.run.export import export as write
-    from measurand.run.export import format_for
-    from measurand.run.store import open_run
 
-    settings = reading_settings(session)
     chosen = format_for(output, form)
-    if output is None and chosen == "run" and sys.stdout.isatty():
-        raise UsageError(Problem("binary_output", "--format run", "is compressed and would garble the terminal", "give -o FILE"))
-    with open_run(ref, settings.store_url(os.environ), settings.project) as run:
-        write(run, output, chosen, sys.stdout.buffer, content=not no_content)
-        rows = len(run)
-    if output is not None:
-        if as_json:
-            terminal.print_json({"ok": True, "path": str(output), "format": chosen, "rows": rows})
-        else:
-            terminal.say(f"wrote {terminal.counted(rows, 'row')} of run {ref} to {terminal.shown_path(output)}")
+    confine(output, "-o")
+    if output is None and chosen in BINARY and sys.stdout.isatty():
+        raise UsageError(Problem("binary_output", f"--format {chosen}", "is binary and would garble the terminal", "give -o FILE"))
+    with read_run(ref, reading_settings(session)) as run:
+        try:
+            write(run, output, chosen, sys.stdout.buffer, content=not no_content)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise terminal.StdoutError(error) from None
+        rows, label = len(run), run.info.label
+    if output is None:
+        return
+    if as_json:
+        terminal.print_json({"ok": True, "path": str(output), "format": chosen, "rows": rows})
+    else:
+        terminal.say(f"wrote {terminal.counted(rows, 'row')} of run {terminal.safe(label)} to {terminal.shown_path(output)}")

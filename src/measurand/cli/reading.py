@@ -1,16 +1,19 @@
-"""The settings of commands that only read: the config that was named, else ./metrics.toml, else the defaults."""
+"""What commands that only read share: the settings (the config that was named, else ./metrics.toml, else the defaults), and the run that was named."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from measurand.cli.session import Session
-from measurand.cli.work import CONFIG_NAME
+from measurand.core.errors import UsageError
 
 if TYPE_CHECKING:
     from measurand.config import Settings
+    from measurand.run.store import StoredRun
+
+CONFIG_NAME: Final = "metrics.toml"
 
 
 def reading_settings(session: Session) -> Settings:
@@ -19,3 +22,22 @@ def reading_settings(session: Session) -> Settings:
 
     path = session.config or (Path(CONFIG_NAME) if Path(CONFIG_NAME).exists() else None)
     return from_mapping({}, Path.cwd(), environ=os.environ) if path is None else load(path, environ=os.environ)
+
+
+def read_run(ref: str, settings: Settings) -> StoredRun:
+    """The run that RUN means. Raises `UsageError` when there is none."""
+    from measurand.run.store import is_run_file, open_run
+
+    if is_run_file(ref):
+        confine(ref, "RUN")
+    return open_run(ref, settings.store_url(os.environ), settings.project)
+
+
+def confine(path: Path | str | None, where: str) -> None:
+    """Raises `UsageError` for a path out of the working directory where METRICS_CONFINE is set."""
+    from measurand.config import Bounds, confined
+
+    if path is not None and Bounds.from_environ(os.environ).confine:
+        problem = confined(path, Path.cwd(), where)
+        if problem:
+            raise UsageError(problem)

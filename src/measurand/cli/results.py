@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from measurand.cli.reading import reading_settings
+from measurand.cli.reading import read_run, reading_settings
 from measurand.cli.session import Session, command
 from measurand.report import terminal
 
@@ -39,12 +37,11 @@ def results(
     """
     from measurand.report.results_text import results_lines, row_lines
     from measurand.run.results import stored_results
-    from measurand.run.store import Verdict, open_run
+    from measurand.run.store import Verdict
 
-    settings = reading_settings(session)
     chosen: dict[Verdict, bool] = {"failed": failed, "error": errors, "not_applicable": na}
     status = tuple(name for name, wanted in chosen.items() if wanted)
-    with open_run(ref, settings.store_url(os.environ), settings.project) as run:
+    with read_run(ref, reading_settings(session)) as run:
         found = stored_results(run, metric=metric, status=status, sample_id=sample_id, by_score=sort == "score", limit=limit)
         if as_json:
             for result in found:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from measurand.cli.session import Session, command
-from measurand.cli.work import run_options, run_options_of, settings_of
+from measurand.cli.typed import kept_words
+from measurand.cli.work import config_named, run_options, run_options_of, settings_of
 from measurand.core.errors import ProblemsError
 from measurand.report import terminal
 
@@ -38,11 +39,11 @@ def run(session: Session, as_json: bool, no_progress: bool, cassette: str | None
         raise ProblemsError(plan.problems)
     shown = not (no_progress or session.quiet) and sys.stderr is not None and sys.stderr.isatty()
     with open_store(settings.store_url(os.environ)) as store:
-        with progress_bar(plan.rows, shown=shown) as progress:
-            ended = start_run(plan, store, command=["metrics", *sys.argv[1:]], progress=progress)
+        with progress_bar(plan.rows, shown=shown, color=session.color or "auto") as progress:
+            ended = start_run(plan, store, command=kept_words(), progress=progress)
         summary = summarise(store.resolve(ended.run_id))
     if as_json:
         terminal.print_json(summary.to_dict())
     else:
-        terminal.write("\n".join([*summary_lines(summary), *next_lines(summary)]))
+        terminal.write("\n".join([*summary_lines(summary), *next_lines(summary, config=config_named(session, typed), found_done=ended.found_done)]))
     return 0 if ended.status == "complete" else 3

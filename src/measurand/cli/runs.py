@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from measurand.cli.reading import reading_settings
+from measurand.cli.reading import read_run, reading_settings
 from measurand.cli.session import Session, command
 from measurand.report import terminal
 
@@ -21,20 +21,19 @@ def runs(session: Session, ref: str | None, show_config: bool, limit: int, as_js
     """What was run, newest first; with RUN one run's summary, with --config what it was made with."""
     from measurand.report.runs_text import run_json, runs_table
     from measurand.report.summary_text import summary_lines
-    from measurand.run.store import open_run, open_store
+    from measurand.run.store import open_store
     from measurand.run.summary import summarise
 
     settings = reading_settings(session)
-    url = settings.store_url(os.environ)
     if ref is None:
-        with open_store(url, create=False) as store:
+        with open_store(settings.store_url(os.environ), create=False) as store:
             found = store.runs(settings.project, limit=limit)
         if as_json:
             terminal.print_json([run_json(info) for info in found])
         else:
             terminal.write("\n".join(runs_table(found, settings.project)))
         return
-    with open_run(ref, url, settings.project) as one:
+    with read_run(ref, settings) as one:
         if show_config:
             document: Any = {**run_json(one.info), "config": one.info.config, "versions": one.info.versions, "command": one.info.command}
             terminal.print_json(document)

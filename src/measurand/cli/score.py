@@ -8,6 +8,7 @@ import click
 
 from measurand.cli.session import Session, command
 from measurand.cli.work import data_options, pairs, rows_of, settings_of
+from measurand.core.errors import ProblemsError
 from measurand.report import terminal
 
 
@@ -20,14 +21,22 @@ def score(session: Session, metrics: tuple[str, ...], as_json: bool, **typed: An
 
     --set METRIC.OPTION=VALUE sets an option, --set METRIC.threshold=0.8 a threshold.
     """
+    from measurand.report.problems_text import problems_json
     from measurand.run.stream import score_stream
 
     typed["data"] = typed["data"] or "-"
     settings = settings_of(session, {**typed, "overrides": tuple(_of_metric(one) for one in typed["overrides"])})
     columns = pairs(typed["columns"], "--column", "FIELD=COLUMN")
     stream = score_stream(settings, metrics, rows_of(typed["data"], settings), columns)
-    for result in stream:
-        terminal.json_line(result.to_dict())
+    try:
+        for result in stream:
+            terminal.json_line(result.to_dict())
+        stream.refuse_nothing()
+    except ProblemsError as error:
+        if not (as_json and terminal.document_printed()):
+            raise
+        terminal.json_line(problems_json(error.problems))
+        return error.exit_code
     return 0 if stream.complete(settings.run.max_error_rate) else 3
 
 

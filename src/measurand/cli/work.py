@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from measurand.cli.reading import CONFIG_NAME, confine, read_run
 from measurand.cli.session import Session
 from measurand.core.errors import Problem, UsageError
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-CONFIG_NAME: Final = "metrics.toml"
 STORED: Final = "run:"
 
 _DATA_OPTIONS: Final = (
@@ -77,6 +78,12 @@ def settings_of(session: Session, typed: dict[str, Any]) -> Settings:
     return settings
 
 
+def config_named(session: Session, typed: dict[str, Any]) -> str | None:
+    """The config that was named; None for ./metrics.toml and for none, which later commands find themselves."""
+    named = typed.get("config") or session.config
+    return None if named is None or Path(named) == Path(CONFIG_NAME) else shlex.quote(str(named))
+
+
 def _typed_keys(typed: dict[str, Any]) -> Iterator[str]:
     for option, key in (("on_missing", "on_missing"), ("mode", "mode"), ("budget", "budget_usd")):
         if typed.get(option) is not None:
@@ -107,14 +114,12 @@ def rows_of(data: str | None, settings: Settings) -> Any:
         return data
     if data.startswith(STORED):
         return _stored_rows(data.removeprefix(STORED), settings)
-    _confined(data)
+    confine(data, "--data")
     return data
 
 
 def _stored_rows(ref: str, settings: Settings) -> list[dict[str, Any]]:
-    from measurand.run.store import open_run
-
-    with open_run(ref, settings.store_url(os.environ), settings.project) as run:
+    with read_run(ref, settings) as run:
         rows = [sample.row for sample in run.samples()]
         if run.info.config.get("run", {}).get("content", "full") != "full" or any(row is None for row in rows):
             raise UsageError(
@@ -126,15 +131,6 @@ def _stored_rows(ref: str, settings: Settings) -> list[dict[str, Any]]:
                 )
             )
         return rows
-
-
-def _confined(data: str) -> None:
-    from measurand.config import Bounds, confined
-
-    if Bounds.from_environ(os.environ).confine:
-        problem = confined(Path(data), Path.cwd(), "--data")
-        if problem:
-            raise UsageError(problem)
 
 
 def pairs(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:

@@ -161,7 +161,7 @@ def option_type(text: str, where: str) -> OptionType:
     if inner.startswith("Literal["):
         written = [part.strip() for part in inner[8:-1].split(",")]
         if not all(len(part) > 2 and part[0] in "\"'" and part[-1] == part[0] for part in written):
-            raise DeclarationError(f"{where}: the choices of an option are texts: Literal[\"a\", \"b\"], not '{text}'")
+            raise DeclarationError(f'{where}: the choices of an option are texts: Literal["a", "b"], not \'{text}\'')
         choices = tuple(part[1:-1] for part in written)
         allowed = "one of " + ", ".join(f'"{choice}"' for choice in choices)
         return OptionType(text, allowed, lambda v: v in choices or (optional and v is None), choices=choices)

@@ -15,8 +15,9 @@ from measurand.core.errors import ERROR_CODES, MESSAGE_LIMIT, NOT_APPLICABLE_COD
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import CorpusFold, Metric, Parameter
 from measurand.core.record import Record
-from measurand.core.request import Request, Score
+from measurand.core.request import Request
 from measurand.core.result import STATUSES, MetricResult, ResultError, as_json, passed
+from measurand.core.score import Score
 
 OK: Final = 0
 NOT_APPLICABLE: Final = 1
@@ -132,63 +133,67 @@ def _arguments(one: Instance, slots: Sequence[tuple[int, bool, str]], values: Se
 
 
 def _compiled(one: Instance, slots: list[tuple[int, bool, str]]) -> Callable[[list[Any]], Outcome]:
-    function = one.metric.function
-    options = dict(one.options)
-    position = next((index for index, parameter in enumerate(one.metric.parameters) if _fans_out(one.metric, parameter)), None)
-    value_of = _checker(one.metric)
-    corpus = one.metric.corpus
+    work = _single(one, slots)
+    for position, parameter in enumerate(one.metric.parameters):
+        if _fans_out(one.metric, parameter):
+            work = _fanned(one, slots, position)
 
-    def single(values: list[Any]) -> Outcome:
+    def cell(values: list[Any]) -> Outcome:
+        begin()
         try:
-            begin()
-            arguments = _arguments(one, slots, values)
-            outcome = value_of(function(*arguments, **options))
-            return outcome if corpus is None else _with_counts(outcome, corpus, arguments)
+            return work(values)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
             return failed(error)
         finally:
             end()
 
-    if position is None:
-        return single
-    better = max if one.metric.direction != "lower" else min
+    return cell
 
-    def fanned(values: list[Any]) -> Outcome:
+
+def _single(one: Instance, slots: list[tuple[int, bool, str]]) -> Callable[[list[Any]], Outcome]:
+    function, options, corpus = one.metric.function, dict(one.options), one.metric.corpus
+    value_of = _checker(one.metric)
+
+    def work(values: list[Any]) -> Outcome:
+        arguments = _arguments(one, slots, values)
+        outcome = value_of(function(*arguments, **options))
+        return outcome if corpus is None else _with_counts(outcome, corpus, arguments)
+
+    return work
+
+
+def _fanned(one: Instance, slots: list[tuple[int, bool, str]], position: int) -> Callable[[list[Any]], Outcome]:
+    """Scores against each accepted answer, which the parameter at `position` takes, and keeps the best; `details.reference` says which it was."""
+    function, options = one.metric.function, dict(one.options)
+    value_of = _checker(one.metric)
+    better = min if one.metric.direction == "lower" else max
+
+    def work(values: list[Any]) -> Outcome:
+        arguments = _arguments(one, slots, values)
+        accepted = arguments[position]
+        if accepted is None or len(accepted) == 1:
+            arguments[position] = None if accepted is None else accepted[0]
+            return value_of(function(*arguments, **options))
+        return _best([_against(reference, arguments) for reference in accepted])
+
+    def _against(reference: str, arguments: list[Any]) -> Outcome:
+        still_time()
+        arguments[position] = reference
         try:
-            begin()
-            arguments = _arguments(one, slots, values)
-            accepted = arguments[position]
-            if accepted is None or len(accepted) == 1:
-                arguments[position] = None if accepted is None else accepted[0]
-                return value_of(function(*arguments, **options))
-            return _best(accepted, arguments, position)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # as above
+            return value_of(function(*arguments, **options))
+        except UndefinedError as error:
             return failed(error)
-        finally:
-            end()
 
-    def _best(accepted: list[str], arguments: list[Any], place: int) -> Outcome:
-        scored: list[tuple[float, int, dict[str, Any] | None]] = []
-        aside: Outcome | None = None
-        for index, reference in enumerate(accepted):
-            still_time()
-            arguments[place] = reference
-            try:
-                status, score, rest = value_of(function(*arguments, **options))
-            except UndefinedError as error:
-                status, score, rest = failed(error)
-            if status == OK and score is not None:
-                scored.append((score, index, rest))
-            elif aside is None or status == ERROR:
-                aside = (status, score, rest)
-        if aside is not None and (aside[0] == ERROR or not scored):
-            return aside
+    def _best(outcomes: list[Outcome]) -> Outcome:
+        scored = [(score, index, rest or {}) for index, (status, score, rest) in enumerate(outcomes) if status == OK and score is not None]
+        unscored = [outcome for outcome in outcomes if outcome[0] != OK]
+        if unscored and (not scored or any(status == ERROR for status, _, _ in unscored)):
+            return next((outcome for outcome in reversed(unscored) if outcome[0] == ERROR), unscored[0])
         best = better(score for score, _, _ in scored)
-        score, index, rest = next(found for found in scored if found[0] == best)
-        details = {**(rest or {}).get("details", {}), "reference": index}
-        return OK, score, {**(rest or {}), "details": details}
+        index, rest = next((index, rest) for score, index, rest in scored if score == best)
+        return OK, best, {**rest, "details": {**rest.get("details", {}), "reference": index}}
 
-    return fanned
+    return work
 
 
 def _with_counts(outcome: Outcome, corpus: CorpusFold, arguments: Sequence[Any]) -> Outcome:

@@ -217,7 +217,7 @@ def _to_list(value: Any, field: str) -> list[Json]:
 
 
 def _to_floats(value: Any, field: str) -> list[float]:
-    return [read_float(item, f"{field}[{index}]") for index, item in enumerate(_to_list(value, field))]
+    return [read_float(item, field, f"{field}[{index}]") for index, item in enumerate(_to_list(value, field))]
 
 
 def _checked(read: Callable[[Any, str], Any], item: type | None = None) -> Callable[[Any, str], Any]:

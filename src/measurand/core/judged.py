@@ -14,7 +14,8 @@ from measurand.core.coerce import COERCERS
 from measurand.core.errors import DeclarationError, UndefinedError, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.metric import Direction, Metric, declared_metric, named_parameters
-from measurand.core.request import Ask, Form, Request, Score, Split, Verdict, YesNo
+from measurand.core.request import Ask, Form, Request, Split, Verdict, YesNo
+from measurand.core.score import Score
 from measurand.core.taxonomy import MetricCategory
 
 Fold = Callable[[Sequence[float]], float | None]

@@ -346,9 +346,10 @@ def declared_metric(
         threshold = 0.5
     if not 0 < len(version) <= VERSION_LIMIT:
         raise DeclarationError(f"{where}: the version '{version}' has {len(version)} characters; 1 to {VERSION_LIMIT} are allowed")
+    known = (*FIELDS, *(option.name for option in options))
     for field in example or {}:
-        if field not in FIELDS:
-            raise DeclarationError(f"{where}: the example has '{field}', which is no field of a record; {did_you_mean(field, FIELDS)}".rstrip("; "))
+        if field not in known:
+            raise DeclarationError(f"{where}: the example has '{field}', which is no field of a record and no option; {did_you_mean(field, known)}".rstrip("; "))
     aliases, relations = _names_elsewhere(aka or {}, origin[0], where)
     return Metric(
         name=name,

@@ -188,8 +188,6 @@ else:
             return GenericAlias(cls, parts)
 
 
-
 def instrument_of(request: Request[Any]) -> str:
     """`judge` or `embedder`: who answers this request."""
     return "embedder" if isinstance(request, Embed) else "judge"
-

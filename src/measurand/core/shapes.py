@@ -74,35 +74,37 @@ def read_text(value: Json, field: str) -> str:
     return text
 
 
-def read_float(value: Json, field: str) -> float:
-    """A finite number, also written as a text; true is 1, false is 0."""
+def read_float(value: Json, field: str, where: str = "") -> float:
+    """A finite number, also written as a text; true is 1, false is 0. `where` is the place inside the field."""
+    where = where or field
     if isinstance(value, str):
         bare = value.strip()
         if bare.casefold() in _TRUTH:
             return float(_TRUTH[bare.casefold()])
         if not _NUMBER.fullmatch(bare):
-            raise InvalidFieldError(f"{field} is the text '{value[:40]}'; it must be a number", field)
+            raise InvalidFieldError(f"{where} is the text '{value[:40]}'; it must be a number", field)
         value = float(bare)
     elif not isinstance(value, (int, float)):
-        raise _refuse(field, field, value, "it must be a number")
+        raise _refuse(field, where, value, "it must be a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise InvalidFieldError(f"{field} is not finite; it must be a number", field)
+        raise InvalidFieldError(f"{where} is not finite; it must be a number", field)
     return number
 
 
-def read_int(value: Json, field: str) -> int:
-    """A whole number, also as `1.0` or as a text."""
+def read_int(value: Json, field: str, where: str = "") -> int:
+    """A whole number, also as `1.0` or as a text. `where` is the place inside the field."""
+    where = where or field
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, (str, float)) or (isinstance(value, str) and value.strip().casefold() in _TRUTH):
-        raise _refuse(field, field, value, "it must be a whole number")
-    number = read_float(value, field)
+        raise _refuse(field, where, value, "it must be a whole number")
+    number = read_float(value, field, where)
     if number != int(number):
-        raise InvalidFieldError(f"{field} is {number:g}; it must be a whole number", field)
+        raise InvalidFieldError(f"{where} is {number:g}; it must be a whole number", field)
     return int(number)
 
 
@@ -154,7 +156,7 @@ def read_contexts(value: Json, field: str, ids: bool = False) -> list[Context]:
             return [_context(found, field, field, ids)]
         if field != "reference_contexts":
             raise InvalidFieldError(f"{field} is an object without text; it must be a list, and {_PASSAGE}", field)
-        return [Context(id=key, score=_grade(grade, f"{field}.{key}", field)) for key, grade in found.items()]
+        return [Context(id=key, score=read_float(grade, field, f"{field}.{key}")) for key, grade in found.items()]
     if not isinstance(found, (list, tuple)):
         raise _refuse(field, field, value, f"it must be a list, and {_PASSAGE}")
     return [_context(item, f"{field}[{index}]", field, ids) for index, item in enumerate(found)]
@@ -187,14 +189,7 @@ def _context(item: Json, where: str, field: str, ids: bool) -> Context:
     if text is not None and not isinstance(text, str):
         raise _refuse(field, f"{where}.text", text, "it must be a text")
     score = item.get("score")
-    return Context(text, None if name is None else read_text(name, f"{where}.id"), None if score is None else _grade(score, f"{where}.score", field))
-
-
-def _grade(value: Json, where: str, field: str) -> float:
-    try:
-        return read_float(value, where)
-    except InvalidFieldError as error:
-        raise InvalidFieldError(error.message, field) from None
+    return Context(text, _id_text(name, f"{where}.id", field), None if score is None else read_float(score, field, f"{where}.score"))
 
 
 # ---------------------------------------------------------------- tool calls
@@ -469,10 +464,8 @@ def read_usage(value: Json, field: str) -> Usage:
 
 
 def _figure(name: str, value: Json, field: str) -> float | int:
-    try:
-        number = read_float(value, f"{field}.{name}") if name in ("latency_s", "cost_usd") else read_int(value, f"{field}.{name}")
-    except InvalidFieldError as error:
-        raise InvalidFieldError(error.message, field) from None
+    read = read_float if name in ("latency_s", "cost_usd") else read_int
+    number = read(value, field, f"{field}.{name}")
     if number < 0:
         raise InvalidFieldError(f"{field}.{name} is {number:g}; it must be a number from 0", field)
     return number

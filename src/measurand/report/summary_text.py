@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from measurand.report.terminal import counted, duration, interval, number, percent, safe, table, thousands, usd
+from measurand.report.terminal import columns, counted, duration, interval, number, percent, safe, table, thousands, usd, width, wrapped
 from measurand.run.summary import MetricReport, SliceSummary, Summary
+from measurand.stats.statistic import Statistic
 
 _HEADER = ("METRIC", "N", "MEAN", "95 % INTERVAL", "ERRORS", "N/A", "USD")
 _RIGHT = (1, 2, 3, 4, 5, 6)
 _SLICE_HEADER = ("", "N", "MEAN", "95 % INTERVAL", "ERRORS", "N/A")
-_ROUTINE = ("wilson", "t")
+_INDENT = "  "
 
 
 def summary_lines(summary: Summary, *, fit: int | None = None) -> list[str]:
     """The table of metrics, a line for what needs saying about each, the slices, and what the numbers are over."""
     rows = [_row(one) for one in summary.metrics]
     lines = table(_HEADER, rows, right=_RIGHT, fit=fit, shrink=(0,))
-    notes = [line for one in summary.metrics for line in _notes(one)]
+    notes = [line for one in summary.metrics for note in _notes(one) for line in _hanging(note, fit)]
     if notes:
         lines += ["", *notes]
     for by in dict.fromkeys(part.by for one in summary.metrics for part in one.slices):
         lines += ["", *_slice_table(by, summary, fit)]
     lines += [f"{safe(name)} has a value of its own in nearly every row: not a slice" for name in summary.slices_left_out]
-    return [*lines, "", *_basis(summary)]
+    return [*lines, "", *(line for text in _basis(summary) for line in _hanging(text, fit))]
+
+
+def _hanging(text: str, fit: int | None) -> list[str]:
+    first, *rest = wrapped(text, (width() if fit is None else fit) - len(_INDENT))
+    return [first, *(_INDENT + line for line in rest)]
 
 
 def _row(one: MetricReport) -> tuple[str, ...]:
@@ -41,23 +47,25 @@ def _row(one: MetricReport) -> tuple[str, ...]:
 
 def _notes(one: MetricReport) -> Iterator[str]:
     found = one.found
-    said = []
-    if found.rows_scored == 0:
-        said.append("nothing scored")
-    if one.metric.direction == "lower":
-        said.append("lower is better")
-    for statistic in found.statistics:
-        if statistic.name in _headlines(one) and statistic.value is not None:
-            ends = f" ({interval(statistic.low, statistic.high)})" if statistic.low is not None and statistic.high is not None else ""
-            said.append(f"{statistic.name} {number(statistic.value)}{ends}")
+    said = ["lower is better"] if one.metric.direction == "lower" else []
+    said += [_statistic(statistic) for statistic in found.statistics if statistic.name in _headlines(one) and statistic.value is not None]
     last = _last_power(one)
     if last:
         said.append(last)
-    if found.pass_rate is not None and one.metric.type != "binary":
-        said.append(f"{percent(found.pass_rate.value)} pass at {number(one.metric.threshold)}")
+    rate = found.pass_rate
+    if rate is not None and one.metric.type != "binary":
+        ends = "" if rate.low is None or rate.high is None else f" ({percent(rate.low)} – {percent(rate.high)})"
+        said.append(f"{percent(rate.value)}{ends} pass at {one.metric.threshold:g}")
     said += found.notes
     if said:
         yield f"{safe(one.metric.name)}: {', '.join(said)}"
+
+
+def _statistic(one: Statistic) -> str:
+    text = f"{one.name} {number(one.value)}"
+    if one.low is not None and one.high is not None:
+        return f"{text} ({interval(one.low, one.high)})"
+    return f"{text} (at least {number(one.low)})" if one.low is not None else text
 
 
 def _headlines(one: MetricReport) -> tuple[str, ...]:
@@ -68,19 +76,21 @@ def _last_power(one: MetricReport) -> str:
     powers = [entry for entry in one.found.statistics if entry.name.startswith("pass^") and entry.value is not None]
     if len(powers) < 2:
         return ""
-    top = powers[-1]
-    return f"{top.name} {number(top.value)} ({interval(top.low, top.high)})"
+    return _statistic(powers[-1])
 
 
 def _slice_table(by: str, summary: Summary, fit: int | None) -> list[str]:
-    rows = [_slice_row(one, part) for one in summary.metrics for part in one.slices if part.by == by]
+    rows: list[tuple[str, ...]] = []
+    for one in summary.metrics:
+        rows.append((one.metric.name, *[""] * (len(_SLICE_HEADER) - 1)))
+        rows += [_slice_row(part) for part in one.slices if part.by == by]
     return table((f"BY {by}", *_SLICE_HEADER[1:]), rows, right=_RIGHT[:-1], fit=fit, shrink=(0,))
 
 
-def _slice_row(one: MetricReport, part: SliceSummary) -> tuple[str, ...]:
+def _slice_row(part: SliceSummary) -> tuple[str, ...]:
     found = part.found
     return (
-        f"{part.value}  {one.metric.name}",
+        _INDENT + part.value,
         thousands(found.n),
         number(found.mean),
         interval(found.ci_low, found.ci_high),
@@ -114,16 +124,30 @@ def _basis(summary: Summary) -> list[str]:
     return lines
 
 
-def next_lines(summary: Summary) -> list[str]:
-    """What the run is called, and what to type next."""
+def next_lines(summary: Summary, *, config: str | None = None, found_done: int = 0) -> list[str]:
+    """What the run is called, and what to type next. `config`: the file that was named, which the next commands need too."""
     info = summary.info
-    ref = "latest" if info.status == "complete" else info.run_id
+    complete = info.status == "complete"
+    ref = "latest" if complete else info.run_id
+    named = f" -c {config}" if config else ""
     failing = any(one.found.pass_rate is not None and one.found.pass_rate.value not in (None, 1.0) for one in summary.metrics)
-    wrong = any(one.errors for one in summary.metrics)
     steps = []
-    if wrong:
-        steps.append(f"Errors: metrics results {ref} --errors")
+    if any(one.errors for one in summary.metrics):
+        steps.append(f"Errors: metrics results {ref} --errors{named}")
     if failing:
-        steps.append(f"Rows that fail: metrics results {ref} --failed")
-    steps.append(f"As a table: metrics export {ref} -o results.csv")
-    return [f"run {safe(info.label)}. {' · '.join(steps)}"]
+        steps.append(f"Rows that fail: metrics results {ref} --failed{named}")
+    steps.append(f"As a table: metrics export {ref} -o results.csv{named}")
+    before = f"continued: {counted(found_done, 'row')} had been stored before" if found_done else ""
+    return [*([before] if before else []), *_packed(f"run {safe(info.label)}.", [safe(step) for step in steps])]
+
+
+def _packed(line: str, steps: list[str]) -> list[str]:
+    """The steps behind each other, in lines that fit; a command is never broken."""
+    lines = []
+    for at, step in enumerate(steps):
+        joined = f"{line} · {step}" if at else f"{line} {step}"
+        if columns(joined) > width():
+            lines.append(line)
+            joined = step
+        line = joined
+    return [*lines, line]

@@ -145,7 +145,7 @@ class _Masked(Keeper):
 
 
 class _Nothing(_Masked):
-    def row(self, row: RecordRow) -> str | None:
+    def row(self, row: RecordRow) -> str | None:  # noqa: ARG002  # the signature of all keepers
         return None
 
     def rest(self, rest: dict[str, Any]) -> dict[str, Any]:

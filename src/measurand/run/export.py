@@ -1,74 +1,119 @@
-"""A run's results in other forms. The form `run` is the store's own (`run/store/runfile.py`)."""
+"""A run's results in other forms. The form `run` is the store's own (`run/store/runfile_write.py`)."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import os
+import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
+
+from attrs import evolve
 
 from measurand.core.errors import Problem, UsageError
+from measurand.core.result import MetricResult
 from measurand.run.results import FLAT_COLUMNS, flat_row, stored_results
-from measurand.run.store import StoredRun, export_run, write_run
+from measurand.run.store import StoredRun, write_run
 
 FORMATS: Final = ("run", "jsonl", "csv", "parquet")
+BINARY: Final = ("run", "parquet")
 LATER: Final = ("ragas", "deepeval", "otel", "inspect")
-_SUFFIXES: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet", ".run": "run", ".gz": "run"}
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_GROUP: Final = 10_000
+_SUFFIXES: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".run": "run"}
+_PACKED: Final = ".gz"
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_GROUP: Final = 2_000
 
 
 def format_for(path: Path | None, given: str | None) -> str:
-    """The format: as given, else by the suffix, else jsonl. Raises `UsageError` for one that is not written."""
+    """The format: as given, else by the suffix (also before .gz), else jsonl. Raises `UsageError` for one that is not written."""
     if given in LATER:
         raise UsageError(Problem("not_available", "--format", f"'{given}' is not written by this version", f"there are {', '.join(FORMATS)}"))
     if given is not None:
         return given
     if path is None:
         return "jsonl"
-    for suffix, name in _SUFFIXES.items():
-        if path.name.endswith(suffix):
-            return name
-    raise UsageError(
-        Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format")
-    )
+    name = path.name.lower().removesuffix(_PACKED)
+    for suffix, form in _SUFFIXES.items():
+        if name.endswith(suffix) and not (form == "parquet" and path.name.lower().endswith(_PACKED)):
+            return form
+    raise UsageError(Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format"))
 
 
 def export(run: StoredRun, path: Path | None, form: str, stream: IO[bytes], *, content: bool = True) -> None:
-    """Writes the run to the file, or to the stream. Raises `UsageError` when Parquet has no file or pyarrow is missing."""
-    if form == "run":
-        write_run(run, stream, content=content) if path is None else export_run(run, path, content=content)
-        return
-    if form == "parquet":
-        _parquet(run, path, content=content)
-        return
-    write = _csv if form == "csv" else _jsonl
+    """Writes the run to the file, which appears whole or not at all, or to the stream. Raises `UsageError` for a file that cannot be written."""
     if path is None:
-        write(run, stream, content=content)
+        _write(run, stream, form, content=content)
         return
-    with open(path, "wb") as file:
-        write(run, file, content=content)
+    try:
+        with _whole_file(path) as file:
+            if path.name.lower().endswith(_PACKED) and form not in BINARY:
+                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                    _write(run, cast("IO[bytes]", packed), form, content=content)
+            else:
+                _write(run, file, form, content=content)
+    except OSError as error:
+        raise UsageError(Problem("cannot_write", "-o", f"{path} cannot be written: {(error.strerror or str(error)).lower()}")) from error
 
 
-def _jsonl(run: StoredRun, stream: IO[bytes], *, content: bool) -> None:
+@contextmanager
+def _whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Written beside its place and moved there when it is whole; a device or a pipe takes what comes."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    target = path.resolve()
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _write(run: StoredRun, stream: IO[bytes], form: str, *, content: bool) -> None:
+    if form == "run":
+        write_run(run, stream, content=content)
+        return
+    write = {"csv": _csv, "parquet": _parquet}.get(form, _jsonl)
+    write(_results(run, content=content), stream)
+
+
+def _results(run: StoredRun, *, content: bool) -> Iterator[MetricResult]:
+    """Without content: neither details nor the wording of errors, both of which may quote the row."""
     for result in stored_results(run):
-        line = result.to_dict()
-        if not content:
-            line["details"] = {}
-        stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n")
+        if content:
+            yield result
+        else:
+            error = result.error
+            yield evolve(result, details={}, error=None if error is None else evolve(error, message=f"{error.code} (exported without content)"))
 
 
-def _csv(run: StoredRun, stream: IO[bytes], *, content: bool) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
+def _jsonl(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
+    for result in results:
+        stream.write(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n")
+
+
+def _csv(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
+    text = io.StringIO(newline="")
     writer = csv.DictWriter(text, FLAT_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row in _flat(run, content=content):
-        writer.writerow({name: _harmless(value) for name, value in row.items()})
-    text.flush()
-    text.detach()
+    for group in _groups(results):
+        writer.writerows({name: _harmless(value) for name, value in row.items()} for row in group)
+        stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
+        text.seek(0)
+        text.truncate()
+    stream.write(text.getvalue().encode())
 
 
 def _harmless(value: Any) -> Any:
@@ -76,23 +121,24 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _parquet(run: StoredRun, path: Path | None, *, content: bool) -> None:
+def _parquet(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
     try:
         import pyarrow as arrow
         from pyarrow import parquet
     except ImportError:
         raise UsageError(Problem("not_installed", "--format parquet", "pyarrow is not installed", "python -m pip install 'measurand[parquet]'")) from None
-    if path is None:
-        raise UsageError(Problem("needs_file", "--format parquet", "Parquet is not written to standard output", "give -o FILE.parquet"))
     numbers = {"trial": arrow.int64(), "score": arrow.float64(), "threshold": arrow.float64(), "passed": arrow.bool_()}
     schema = arrow.schema([(name, numbers.get(name, arrow.string())) for name in FLAT_COLUMNS])
-    rows = _flat(run, content=content)
-    with parquet.ParquetWriter(path, schema) as writer:
-        while group := list(islice(rows, _GROUP)):
-            writer.write_table(arrow.Table.from_pylist(group, schema=schema))
+    with parquet.ParquetWriter(stream, schema) as writer:
+        for group in _groups(results):
+            writer.write_table(arrow.Table.from_pylist([_encodable(row) for row in group], schema=schema))
 
 
-def _flat(run: StoredRun, *, content: bool) -> Iterator[dict[str, Any]]:
-    for result in stored_results(run):
-        row = flat_row(result)
-        yield row if content else {**row, "details": None, "error_message": None}
+def _encodable(row: dict[str, Any]) -> dict[str, Any]:
+    """Halves of characters, which Parquet has none of, as escapes."""
+    return {name: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _groups(results: Iterator[MetricResult]) -> Iterator[list[dict[str, Any]]]:
+    while group := [flat_row(result) for result in islice(results, _GROUP)]:
+        yield group

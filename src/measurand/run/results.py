@@ -61,7 +61,7 @@ FLAT_COLUMNS = (
     "details",
     "signature",
 )
-"""The columns of a table of results (CSV, Parquet, frames); the rows' own columns follow in an export."""
+"""The columns of a table of results (CSV, Parquet, frames)."""
 
 
 def flat_row(result: MetricResult) -> dict[str, Any]:

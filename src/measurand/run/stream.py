@@ -8,7 +8,7 @@ from typing import Any
 
 from measurand.config import Settings
 from measurand.core.cell import EvaluationContext, Program, result_of
-from measurand.core.errors import Problem, ProblemsError
+from measurand.core.errors import DataError, Problem, ProblemsError
 from measurand.core.instance import Instance
 from measurand.core.result import MetricResult
 from measurand.data.dataset import RecordRow
@@ -21,9 +21,10 @@ from measurand.run.select import choose, wanted_metrics
 class ScoreStream:
     """Results in the order of rows and metrics. Bare quantities resolve at once: to their code metric."""
 
-    def __init__(self, instances: Sequence[Instance], rows: Iterator[RecordRow]) -> None:
+    def __init__(self, instances: Sequence[Instance], rows: Iterator[RecordRow], label: str) -> None:
         self._instances = instances
         self._rows = rows
+        self._label = label
         self._cells = 0
         self._errors = 0
 
@@ -43,6 +44,11 @@ class ScoreStream:
                 self._errors += result.status == "error"
                 yield result
 
+    def refuse_nothing(self) -> None:
+        """Raises `DataError` when there was no row: nothing scored is no success."""
+        if not self._cells:
+            raise DataError(Problem("no_rows", self._label, "0 rows: nothing was scored"))
+
     def complete(self, max_error_rate: float) -> bool:
         """Whether no more than this share of the results so far are errors."""
         return self._errors <= max_error_rate * self._cells
@@ -61,4 +67,4 @@ def score_stream(settings: Settings, metrics: Sequence[str], data: Any, columns:
     source = open_source(data, read, Path.cwd())
     named = {**settings.data.columns, **columns}
     skip = (lambda bad: None) if settings.data.on_bad_row == "skip" else None
-    return ScoreStream(chosen.instances, stream(source, columns=named, on_bad=skip))
+    return ScoreStream(chosen.instances, stream(source, columns=named, on_bad=skip), source.label)
