@@ -4,7 +4,9 @@ import gc
 import gzip
 import io
 import os
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,21 +86,23 @@ def test_every_problem_at_once() -> None:
 
 
 @pytest.fixture
-def nobody(folder: Path) -> Iterator[None]:
-    """Root may read everything, so where the tests run as root they are somebody else for a moment."""
-    folder.chmod(0o755)
+def unreadable(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A file that one may not read, in the working directory. Root may read everything, so root is somebody else for a moment."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o755)
+    (place / "a.jsonl").touch(0)
+    monkeypatch.chdir(place)
     root = os.geteuid() == 0
     if root:
         os.setresuid(65_534, 65_534, 0)
-    yield
+    yield "a.jsonl"
     if root:
         os.setresuid(0, 0, 0)
+    shutil.rmtree(place)
 
 
-def test_a_file_one_may_not_read(folder: Path, request: pytest.FixtureRequest) -> None:
-    (folder / "a.jsonl").chmod(0)
-    request.getfixturevalue("nobody")
-    assert told("a.jsonl") == ["a.jsonl: it cannot be read: permission denied; chmod u+r a.jsonl"]
+def test_a_file_one_may_not_read(unreadable: str) -> None:
+    assert told(unreadable) == ["a.jsonl: it cannot be read: permission denied; chmod u+r a.jsonl"]
 
 
 def test_a_pipe_is_not_opened(folder: Path) -> None:
