@@ -9,8 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
 
-from attrs import evolve
-
 from measurand.core.cell import Program, result_of
 from measurand.core.coerce import typed_fields
 from measurand.core.errors import Problem, ProblemsError, RunIncompleteError, UsageError, did_you_mean
@@ -147,15 +145,15 @@ def evaluate(
     `config` is a path or a mapping with the tables of metrics.toml; `metrics` stands instead of its `[run] metrics`, `columns` is laid over its
     `[data.columns]`, `models` and `embeddings` over its tables of these names, `mode` and `on_missing` over its `[run]`; `slices` are added.
     Without `store` (a URL) the results stay in memory. Works inside a running event loop. Raises `ProblemsError` with every problem found, before anything is
-    scored, and `RunIncompleteError` when the run did not reach its end.
+    scored, and `RunIncompleteError` when the run did not reach its end; its `run` holds what there is.
     """
     from measurand.run.plan import RunOptions, make_plan
     from measurand.run.start import start_run
     from measurand.run.store import TEMPORARY, open_store
 
-    run = {"mode": mode, "on_missing": on_missing}
+    tables = {"models": models, "embeddings": embeddings, "run": {"mode": mode, "on_missing": on_missing}}
     try:
-        settings = _settings(config, [*_keys("models", models), *_keys("embeddings", embeddings), *_keys("run", run)])
+        settings = _settings(config, [key for section, table in tables.items() for key in _keys(section, table)])
         earlier = data if isinstance(data, RunResult) else None
         options = RunOptions(
             data=data if earlier is None else list(earlier.rows()),
@@ -171,12 +169,15 @@ def evaluate(
         kept = open_store(store or TEMPORARY)
         ended = start_run(plan, kept, command=["evaluate"])
     except ProblemsError as error:
-        raise type(error)([_said_in_python(problem) for problem in error.problems]) from None
+        raise type(error)(Problem(one.code, _in_python(one.where), _in_python(one.message), _in_python(one.hint)) for one in error.problems) from None
     if ended.interrupted:
         raise KeyboardInterrupt
+    run = RunResult(kept.resolve(ended.run_id, settings.project), {**settings.data.columns, **options.columns})
     if ended.status != "complete":
-        raise RunIncompleteError(ended.reason or "", ended.run_id)
-    return RunResult(kept.resolve(ended.run_id, settings.project), {**settings.data.columns, **options.columns})
+        incomplete = RunIncompleteError(_in_python(ended.reason or ""), ended.run_id)
+        incomplete.run = run
+        raise incomplete
+    return run
 
 
 def _settings(config: str | Path | Mapping[str, Any] | None, overrides: Sequence[str]) -> Settings:
@@ -215,7 +216,7 @@ def _known_names(metrics: str | Metric[Any] | Sequence[str | Metric[Any]] | None
         yield found.name
 
 
-_IN_PYTHON: Final = (
+_WRITTEN: Final = (
     (r"--set run\.(?:\"(\w+)\"|(\w+))", r"\1\2"),
     (r"--set (models|embeddings)", r"\1"),
     (r"--on-missing (\w+)", r'on_missing="\1"'),
@@ -226,17 +227,15 @@ _IN_PYTHON: Final = (
     (r"--metric\b", "metrics"),
     (r"--data FILE", "data"),
     (r"--by\b", "slices"),
+    (r"metrics results RUN --errors shows them", "`run` of this error holds them"),
 )
 """What is typed on the command line, and what one writes in Python for it."""
 
 
-def _said_in_python(problem: Problem) -> Problem:
-    def said(text: str) -> str:
-        for typed, written in _IN_PYTHON:
-            text = re.sub(typed, written, text)
-        return text
-
-    return evolve(problem, where=said(problem.where), message=said(problem.message), hint=said(problem.hint))
+def _in_python(said: str) -> str:
+    for typed, written in _WRITTEN:
+        said = re.sub(typed, written, said)
+    return said
 
 
 def _in_a_thread(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:

@@ -22,12 +22,26 @@ PREFIXES: Final = tuple(f"{method}_" for method in METHODS)
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("code_exact_match", "code_normalized_match", "code_token_f1", "code_rouge_l", "code_chrf", "code_levenshtein"),
     "agent": (
-        "code_tool_call_match",
         "code_tool_selection_precision",
         "code_tool_selection_recall",
+        "code_tool_selection_f1",
+        "code_tool_call_match",
         "code_tool_call_f1",
+        "code_tool_arguments",
+        "code_tool_argument_completeness",
+        "code_tool_schema_valid",
+        "code_tool_success",
+        "code_trajectory_precision",
+        "code_trajectory_recall",
         "code_trajectory_in_order",
+        "code_trajectory_lcs",
+        "code_step_efficiency",
         "code_redundant_calls",
+        "code_loop_detected",
+        "code_error_recovery",
+        "code_required_tool",
+        "code_forbidden_tool",
+        "code_destructive_action",
         "code_terminal_success",
         "code_task_reward",
         "code_latency",
@@ -184,9 +198,9 @@ class Registry:
         """Makes a metric known. The same name from the same module and qualname (a re-run cell) replaces it; from elsewhere it is a `DeclarationError`."""
         self._snapshot = _with(self.snapshot, one)
 
-    def metric(self, first: Any = None, **declared: Any) -> Any:
+    def metric(self, first: Any = None, categories: Any = None, **declared: Any) -> Any:
         """`core.metric.metric`, and the metric is known at once."""
-        made = declaration.metric(first, **declared)
+        made = declaration.metric(first, categories, **declared)
         if isinstance(made, Metric):
             self.add(made)
             return made

@@ -13,7 +13,7 @@ from measurand.core.errors import CellError, UndefinedError
 from measurand.core.instance import instance
 from measurand.core.metric import Metric, metric
 from measurand.core.opaque import opaque
-from measurand.core.request import Ask, Embed, Judge, Score, Split, Steps, Verdict
+from measurand.core.request import Ask, Embed, Judge, Split, Steps, Verdict
 from measurand.core.result import MetricResult
 from measurand.core.score import Score
 
@@ -210,12 +210,14 @@ def test_a_metric_that_asks_is_driven_by_whoever_answers() -> None:
 def test_without_anybody_to_answer_it_is_an_error_and_no_number() -> None:
     result = asyncio.run(asks.evaluate({"output": "x"}))
     assert result.status == "error"
+    assert result.error is not None
     assert "no model is bound that answers Split" in result.error.message
 
 
 def test_a_request_of_an_undeclared_instrument_is_refused() -> None:
     result = asyncio.run(strays.evaluate(context(output="x")))
     assert result.status == "error"
+    assert result.error is not None
     assert result.error.message == "the metric asked the embedder, which its return annotation does not name"
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -11,7 +11,7 @@ from measurand.core.request import Ask, Embedder, Judge, Steps
 from measurand.core.taxonomy import MetricCategory
 
 
-def polite() -> Metric[object]:
+def polite() -> Metric[Any]:
     @metric("house.polite", categories=MetricCategory.Fluency)
     def says_please(output: str, expected: str, *, words: list[str] | None = None, k: PositiveInt = 5, mode: Literal["a", "b"] = "a") -> bool:
         """The answer says please.
@@ -99,7 +99,7 @@ def test_aliases_and_relations_are_told_apart() -> None:
     assert [(known.name, known.difference) for known in named.relations] == [("ragas.thing", "it rounds")]
 
 
-def _declared(source: str, **keywords: object) -> Metric[object]:
+def _declared(source: str, **keywords: object) -> Metric[Any]:
     space: dict[str, object] = {"__name__": "house", "Steps": Steps}
     exec(compile("from __future__ import annotations\n" + source, "house.py", "exec"), space)  # each case is its own declaration
     made = metric("house.f", **keywords)(space["f"])  # type: ignore[call-overload]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurand.core.errors import CellTimeoutError, InvalidFieldError
-from measurand.formula.arguments import Mode, argument_fits, arguments_fit, json_key
+from measurand.formula.arguments import ABSENT, Mode, argument_fits, arguments_fit, json_key
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -100,6 +100,17 @@ def test_arguments(wanted: dict[str, Any] | None, given_: Any, mode: Mode, fit: 
         ({"one_of": ["eco", "business"]}, None, "first", False),
         ({"one_of": ["eco", None]}, None, None, True),
         ("ignore", 1, "anything", True),
+        ({"exact": "Rome"}, None, "Rome", True),
+        ({"exact": None}, "Rome", None, True),
+        ({"casefold": "Rome"}, None, "ROME", True),
+        ({"casefold": "Rome"}, None, "Roma", False),
+        ("numeric", 1000, "1_000", False),
+        ("numeric", "1e3", 1000, True),
+        ("numeric", 1, ABSENT, False),
+        ("regex", "x", ABSENT, False),
+        ("exact", None, ABSENT, False),
+        ("casefold", None, ABSENT, False),
+        ("ignore", ABSENT, ABSENT, True),
     ],
 )
 def test_comparators(comparator: Any, wanted: Any, given_: Any, fit: bool) -> None:
@@ -113,6 +124,16 @@ def test_a_comparator_alone_asks_for_its_argument() -> None:
     assert arguments_fit({}, {"class": {"one_of": ["eco", None]}}, {})
     assert not arguments_fit({}, {"class": {"one_of": ["eco"]}}, {})
     assert arguments_fit({"a": 1}, {"b": "ignore"}, {"a": 1, "b": 2}, "exact")
+    with pytest.raises(InvalidFieldError, match="exact has no value to compare with"):
+        arguments_fit({"a": 1}, {"b": "exact"}, {"a": 1, "b": 2})
+
+
+def test_a_default_that_stands_for_an_argument_left_out_is_said_with_null() -> None:
+    wanted, lenient = {"city": "Rome", "unit": "C"}, {"unit": {"one_of": ["C", None]}}
+    assert not arguments_fit(wanted, {}, {"city": "Rome"})
+    assert arguments_fit(wanted, lenient, {"city": "Rome"})
+    assert arguments_fit(wanted, lenient, {"city": "Rome", "unit": "C"})
+    assert not arguments_fit(wanted, lenient, {"city": "Rome", "unit": "F"})
 
 
 @pytest.mark.parametrize(
@@ -129,6 +150,13 @@ def test_a_comparator_alone_asks_for_its_argument() -> None:
         ({"numeric": -1}, 1, "the tolerance of numeric is a number from 0"),
         ({"numeric": True}, 1, "the tolerance of numeric"),
         ({"numeric": {"max": 1}}, 1, "the tolerance of numeric"),
+        ("numeric", "one", "numeric compares with a number, not 'one'"),
+        ("numeric", None, "numeric compares with a number, not None"),
+        ({"ignore": True}, 1, "is no comparator"),
+        *(
+            (kind, ABSENT, f"{kind} has no value to compare with; name the argument in `arguments`")
+            for kind in ("exact", "casefold", "numeric", "regex", "one_of")
+        ),
     ],
 )
 def test_a_comparator_that_cannot_be_is_named(comparator: Any, wanted: Any, sentence: str) -> None:

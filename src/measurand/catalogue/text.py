@@ -71,7 +71,7 @@ def code_exact_match(output: str, expected: str) -> bool:
     example={"output": "The Eiffel Tower.", "expected": "Eiffel tower"},
 )
 def code_normalized_match(output: str, expected: str) -> bool:
-    """The output is a reference answer but for case, articles, punctuation and spacing.
+    """The output is a reference answer but for case, articles, punctuation, spacing.
 
     Equal after SQuAD normalisation; the order and number of words count. Deviations from the SQuAD script: numbers keep their decimal point
     and minus sign and lose thousands separators; punctuation of every script goes; a text of nothing but articles or punctuation keeps them
@@ -298,7 +298,7 @@ def code_levenshtein(output: str, expected: str) -> float:
 
     1 − edits (insert, delete, replace) / length of the longer text, over composed characters (NFC); nothing else is normalised.
     Use it when small slips should cost little: names, codes, transcripts.
-    Not when words may be in another order (see `code_token_f1`).
+    Not when words may be in another order (see `code_token_f1`). Different texts of more than 10^11 character pairs end in error `timeout`.
     Empty: one side empty is 0, both 1.
     """
     return levenshtein_ratio(output, expected)
@@ -329,7 +329,7 @@ def code_bleu(output: str, expected: list[str]) -> Score[float]:
     sacrebleu's sentence BLEU / 100: geometric mean of 1- to 4-gram precision times the brevity penalty, 13a tokens, exponential smoothing,
     effective order (a text shorter than four words is judged by the n-grams it has). The mean is of sentences; `corpus` is BLEU of all rows.
     Use it when translations are compared with earlier figures.
-    Not when a single row must be judged, nor in scripts without spaces (see `code_chrf`).
+    Not when a single row must be judged, nor in scripts without spaces (see `code_chrf`). More than 2 million characters end in error `timeout`.
     Empty: an empty output is 0.
     """
     return _share(translation.bleu(output, expected))
@@ -352,7 +352,7 @@ def code_chrf(output: str, expected: list[str]) -> Score[float]:
     sacrebleu's sentence chrF / 100: F-score of character n-grams up to 6, recall weighted twice, white space left out.
     The mean is of sentences; `corpus` is chrF of all rows.
     Use it when words are inflected or scripts have no spaces.
-    Not when a few characters decide, as in numbers (see `code_numeric_match`).
+    Not when a few characters decide, as in numbers (see `code_numeric_match`). More than 2 million characters end in error `timeout`.
     Empty: an empty output is 0.
     """
     return _share(translation.chrf(output, expected))
@@ -372,12 +372,12 @@ def code_chrf(output: str, expected: list[str]) -> Score[float]:
     example=_LONGER,
 )
 def code_ter(output: str, expected: list[str]) -> Score[float]:
-    """Edits that make the output a reference, per reference word (TER); lower is better.
+    """Edits that make the output a reference, per reference word (TER).
 
     sacrebleu's sentence TER / 100: words inserted, deleted, replaced, and phrases moved / mean length of the references, without case.
     0 is a reference itself; an output much longer than the reference is beyond 1. `corpus` is TER of all rows.
     Use it when the work of correcting a translation is what counts.
-    Not for long texts: the search for moves is slow, and more than a million word pairs end in error `timeout`.
+    Not for long texts: the search for moves is slow, and more than 100 000 word pairs end in error `timeout`.
     Empty: an empty output is 1.
     """
     return _share(translation.ter(output, expected), highest=math.inf)
@@ -425,7 +425,7 @@ def code_rouge_l(output: str, expected: str) -> float:
 
     F1 of the longest sequence of words that both have in this order, gaps allowed, without stemming; words as for `code_rouge_1`.
     Use it when order matters and wording should be close.
-    Not for texts of several sentences in free order (see `code_rouge_lsum`).
+    Not for texts of several sentences in free order (see `code_rouge_lsum`). Different texts of more than 5·10^9 word pairs end in error `timeout`.
     Empty: one side without words is 0; neither with words: 1 if the texts are equal, else 0.
     """
     return f1(rouge.rouge_l(output, expected))
@@ -438,7 +438,8 @@ def code_rouge_lsum(output: str, expected: str) -> float:
     For each line of the reference the union of its longest common subsequences with the lines of the output; F1 of the words found.
     Lines are sentences: texts are split on newlines only, without stemming; words as for `code_rouge_1`.
     Use it when summaries have one sentence a line.
-    Not for running text, which is one line (then it equals `code_rouge_l`).
+    Not for running text, which is one line (then it equals `code_rouge_l`). Different texts of more than 4·10^8 word pairs, or 2 million pairs of an
+    output line and a reference word, end in error `timeout`.
     Empty: one side without words is 0; neither with words: 1 if the texts are equal, else 0.
     """
     return f1(rouge.rouge_lsum(output, expected))

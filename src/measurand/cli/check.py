@@ -9,7 +9,7 @@ import click
 
 from measurand.cli.session import Session, command
 from measurand.cli.typed import run_command
-from measurand.cli.work import run_options, run_options_of, settings_of
+from measurand.cli.work import plan_of, run_options
 from measurand.core.errors import ProblemsError
 from measurand.report import terminal
 
@@ -24,10 +24,8 @@ def check(session: Session, as_json: bool, **typed: Any) -> int:
     """
     from measurand.config import Bounds
     from measurand.report.plan_text import plan_lines
-    from measurand.run.plan import check_expected, make_plan
 
-    settings = settings_of(session, typed)
-    plan = check_expected(make_plan(settings, run_options_of(settings, typed)), typed["expect_plan"])
+    plan = plan_of(session, typed)
     if as_json:
         terminal.print_json(plan.to_dict())
         return 0 if plan.ok else 2

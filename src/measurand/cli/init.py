@@ -20,7 +20,7 @@ _STDOUT = "-"
 @click.option("--for", "data", metavar="DATA", help="The rows it is for: the columns are mapped, and metrics chosen that score them.")
 @click.option("-o", "--output", metavar="FILE", default=CONFIG_NAME, show_default=True, help="Where it goes; - is standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
-def init(session: Session, data: str | None, output: str, as_json: bool) -> None:  # noqa: ARG001  # every command is given the session
+def init(session: Session, data: str | None, output: str, as_json: bool) -> None:  # every command is given the session
     """Write a commented metrics.toml that runs as it is."""
     from measurand.run.draft import draft_config
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,12 @@ def reading_settings(session: Session) -> Settings:
 
     path = session.config or (Path(CONFIG_NAME) if Path(CONFIG_NAME).exists() else None)
     return from_mapping({}, Path.cwd(), environ=os.environ) if path is None else load(path, environ=os.environ)
+
+
+def config_named(session: Session, typed: str | None = None) -> str | None:
+    """The config that was named, as one types it; None for ./metrics.toml and for none, which the next command finds itself."""
+    named = typed or session.config
+    return None if named is None or Path(named) == Path(CONFIG_NAME) else shlex.quote(str(named))
 
 
 def read_run(ref: str, settings: Settings) -> StoredRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from measurand.cli.reading import read_run, reading_settings
+from measurand.cli.reading import config_named, read_run, reading_settings
 from measurand.cli.session import Session, command
 from measurand.report import terminal
 
@@ -49,5 +49,5 @@ def results(
         elif sample_id is not None:
             terminal.write("\n".join(row_lines(run.row(sample_id), list(found))))
         else:
-            for line in results_lines(found, run, filtered=bool(status or metric or limit)):
+            for line in results_lines(found, run, ref, filtered=bool(status or metric or limit), config=config_named(session)):
                 terminal.write(line)

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
+from measurand.cli.reading import config_named
 from measurand.cli.session import Session, command
 from measurand.cli.typed import kept_words
-from measurand.cli.work import config_named, run_options, run_options_of, settings_of
+from measurand.cli.work import plan_of, run_options
 from measurand.core.errors import ProblemsError
 from measurand.report import terminal
 
@@ -28,22 +29,20 @@ def run(session: Session, as_json: bool, no_progress: bool, cassette: str | None
     """
     from measurand.report.bar import progress_bar
     from measurand.report.summary_text import next_lines, summary_lines
-    from measurand.run.plan import check_expected, make_plan
     from measurand.run.start import start_run
     from measurand.run.store import open_store
     from measurand.run.summary import summarise
 
-    settings = settings_of(session, typed)
-    plan = check_expected(make_plan(settings, run_options_of(settings, typed)), typed["expect_plan"])
+    plan = plan_of(session, typed)
     if not plan.ok:
         raise ProblemsError(plan.problems)
     shown = not (no_progress or session.quiet) and sys.stderr is not None and sys.stderr.isatty()
-    with open_store(settings.store_url(os.environ)) as store:
+    with open_store(plan.settings.store_url(os.environ)) as store:
         with progress_bar(plan.rows, shown=shown, color=session.color or "auto") as progress:
             ended = start_run(plan, store, command=kept_words(), progress=progress)
         summary = summarise(store.resolve(ended.run_id))
     if as_json:
         terminal.print_json(summary.to_dict())
     else:
-        terminal.write("\n".join([*summary_lines(summary), *next_lines(summary, config=config_named(session, typed), found_done=ended.found_done)]))
+        terminal.write("\n".join([*summary_lines(summary), *next_lines(summary, config=config_named(session, typed["config"]), found_done=ended.found_done)]))
     return 0 if ended.status == "complete" else 3

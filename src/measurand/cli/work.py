@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -13,15 +12,16 @@ import click
 
 from measurand.cli.reading import CONFIG_NAME, confine, read_run
 from measurand.cli.session import Session
-from measurand.core.errors import Problem, UsageError
+from measurand.core.errors import ConfigError, Problem, ProblemsError, UsageError
 
 if TYPE_CHECKING:
     from measurand.config import Settings
-    from measurand.run.plan import RunOptions
+    from measurand.run.plan import Plan, RunOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 STORED: Final = "run:"
+_FOLLOWING: Final = ("no_metrics", "no_data")  # what a config lacks when the key that says it is itself wrong
 
 _DATA_OPTIONS: Final = (
     click.option("--data", metavar="FILE|-|run:RUN", help="Rows, instead of [data] path; - is standard input, run:RUN an earlier run's rows."),
@@ -78,16 +78,34 @@ def settings_of(session: Session, typed: dict[str, Any]) -> Settings:
     return settings
 
 
-def config_named(session: Session, typed: dict[str, Any]) -> str | None:
-    """The config that was named; None for ./metrics.toml and for none, which later commands find themselves."""
-    named = typed.get("config") or session.config
-    return None if named is None or Path(named) == Path(CONFIG_NAME) else shlex.quote(str(named))
-
-
 def _typed_keys(typed: dict[str, Any]) -> Iterator[str]:
     for option, key in (("on_missing", "on_missing"), ("mode", "mode"), ("budget", "budget_usd")):
         if typed.get(option) is not None:
             yield f"run.{key}={json.dumps(typed[option])}"
+
+
+def plan_of(session: Session, typed: dict[str, Any]) -> Plan:
+    """The plan of what was typed. Where the config is wrong, what is left of it is checked all the same, so that every problem is told at once."""
+    from measurand.config import in_order
+    from measurand.run.plan import check_expected, make_plan
+
+    try:
+        settings = settings_of(session, typed)
+    except ConfigError as error:
+        raise ConfigError(in_order([*error.problems, *_further_problems(error.partial, typed)])) from None
+    return check_expected(make_plan(settings, run_options_of(settings, typed)), typed["expect_plan"])
+
+
+def _further_problems(partial: Settings | None, typed: dict[str, Any]) -> list[Problem]:
+    from measurand.run.plan import make_plan
+
+    if partial is None:
+        return []
+    try:
+        found: tuple[Problem, ...] = make_plan(partial, run_options_of(partial, typed)).problems
+    except ProblemsError as error:
+        found = error.problems
+    return [problem for problem in found if problem.code not in _FOLLOWING]
 
 
 def run_options_of(settings: Settings, typed: dict[str, Any]) -> RunOptions:

@@ -6,6 +6,7 @@ from measurand.config.bounds import Bounds, check_bounds, confined
 from measurand.config.gate import GateMetric, GateSettings
 from measurand.config.load import from_mapping, load
 from measurand.config.overrides import Override, parse_override
+from measurand.config.problems import in_order
 from measurand.config.questions import AnswerOption, QuestionSettings
 from measurand.config.runtimes import EmbeddingSettings, ModelSettings
 from measurand.config.schema import json_schema
@@ -34,6 +35,7 @@ __all__ = [
     "check_bounds",
     "confined",
     "from_mapping",
+    "in_order",
     "json_schema",
     "load",
     "parse_override",

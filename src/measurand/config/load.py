@@ -15,14 +15,15 @@ from pydantic import ValidationError
 from measurand.config.bounds import Bounds, check_bounds, confined
 from measurand.config.locate import MAX_DEPTH, TooDeepError, locate
 from measurand.config.overrides import apply_overrides
-from measurand.config.problems import bounded, described, unexpanded
+from measurand.config.problems import MAX_OF_A_KIND, bounded, described, path_of, unexpanded
 from measurand.config.references import reference_problems
 from measurand.config.settings import STDIN, STORED_RUN, Settings
-from measurand.config.tree import Node, grow, merge, where
+from measurand.config.tree import Node, grow, merge, where, without
 from measurand.core.errors import ConfigError, Problem
 
 MAX_BYTES: Final = 1_000_000
 MAX_EXTENDS: Final = 3
+_ATTEMPTS: Final = 20
 _SQLITE = "sqlite:///"
 _PATH_KEYS = (("data", "path"), ("anchors", "data"))
 _RUNTIME_PATH_KEYS = ("ca_file", "client_cert_file", "client_key_file")
@@ -60,11 +61,35 @@ def _settled(root: Node, problems: list[Problem], overrides: tuple[str, ...], ba
     try:
         settings = Settings._built(root.plain(), root, base, files)
     except ValidationError as error:
-        raise ConfigError(bounded([*found, *described(root, error, Settings), *reference_problems(root)])) from None
-    found += [*reference_problems(root), *check_bounds(settings, bounds, Path.cwd())]
+        problems = [*found, *described(root, error, Settings), *reference_problems(root)]
+        raise _wrong(problems, _salvaged(root, error, base, files), bounds) from None
+    found += reference_problems(root)
     if found:
-        raise ConfigError(bounded(found))
+        raise _wrong(found, settings, bounds)
+    outside = check_bounds(settings, bounds, Path.cwd())
+    if outside:
+        raise ConfigError(bounded(outside))
     return settings
+
+
+def _wrong(problems: list[Problem], partial: Settings | None, bounds: Bounds) -> ConfigError:
+    """The error, with what of the settings can be used for further checks: nothing where they reach further than the operator allows."""
+    outside = check_bounds(partial, bounds, Path.cwd()) if partial is not None else []
+    error = ConfigError(bounded([*problems, *outside]))
+    error.partial = None if outside else partial
+    return error
+
+
+def _salvaged(root: Node, error: ValidationError, base: Path, files: tuple[Path, ...]) -> Settings | None:
+    """The settings without what is wrong with them; None when that does not come to an end soon."""
+    for _ in range(_ATTEMPTS):
+        for one in error.errors(include_url=False)[:MAX_OF_A_KIND]:
+            root = without(root, path_of(one))
+        try:
+            return Settings._built(root.plain(), root, base, files)
+        except ValidationError as again:
+            error = again
+    return None
 
 
 def _chain(path: Path, files: list[Path], bounds: Bounds) -> tuple[Node, list[Problem]]:
@@ -98,7 +123,7 @@ def _extended(root: Node, problems: list[Problem], files: list[Path], bounds: Bo
     files.append(target)
     below, below_problems = _chain(target, files, bounds)
     moved = _rebased(below, os.path.relpath(target.parent, here.parent))
-    return merge(_without(moved, "extends"), root), [*problems, *below_problems]
+    return merge(without(moved, ("extends",)), root), [*problems, *below_problems]
 
 
 def _may_extend(written: str, target: Path, place: str, files: list[Path], bounds: Bounds) -> None:
@@ -165,10 +190,6 @@ def _changed(node: Node, path: tuple[str | int, ...], change: Callable[[str], st
     if isinstance(node.content, list):
         return evolve(node, content=[_changed(one, (), change) for one in node.content])
     return evolve(node, content=change(node.content)) if isinstance(node.content, str) and node.content else node
-
-
-def _without(root: Node, key: str) -> Node:
-    return evolve(root, content={name: one for name, one in root.content.items() if name != key}) if isinstance(root.content, dict) else root
 
 
 def _text(path: Path, name: str) -> str:

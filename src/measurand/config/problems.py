@@ -45,24 +45,29 @@ def described(root: Node, error: ValidationError, model: type[Table]) -> list[Pr
     """Every error of a validation as a problem, in the order of the file."""
     found = []
     for one in error.errors(include_url=False)[:MAX_OF_A_KIND]:
-        path: Path = tuple(part for part in one["loc"] if part != "[key]")
-        key = one.get("ctx", {}).get("key")
-        path = (*path, key) if key is not None else path
+        path = path_of(one)
         code, message, hint = _sentence(one, path, model)
         place = where(root, path[:-1] if one["type"] == "missing" else path)
         found.append(Problem(code, place, redact(message), redact(hint)))
     return found
 
 
+def path_of(one: ErrorDetails) -> Path:
+    """Where an error stands in the config."""
+    path: Path = tuple(part for part in one["loc"] if part != "[key]")
+    key = one.get("ctx", {}).get("key")
+    return (*path, key) if key is not None else path
+
+
 def bounded(problems: Iterable[Problem]) -> list[Problem]:
     """At most MAX_PROBLEMS problems, each once, in the order of the files; the last says that there are more."""
-    every = _in_order(list(dict.fromkeys(islice(problems, 4 * MAX_OF_A_KIND))))
+    every = in_order(list(dict.fromkeys(islice(problems, 4 * MAX_OF_A_KIND))))
     if len(every) <= MAX_PROBLEMS:
         return every
     return [*every[:MAX_PROBLEMS], Problem("too_many_problems", "", f"and at least {len(every) - MAX_PROBLEMS} more problems", "mend these first")]
 
 
-def _in_order(problems: list[Problem]) -> list[Problem]:
+def in_order(problems: list[Problem]) -> list[Problem]:
     """File by file as they were first met, by line within each."""
     places = [_LINE.match(problem.where) for problem in problems]
     files = list(dict.fromkeys(place[1] if place else "" for place in places))

@@ -256,3 +256,21 @@ def put(root: Node, path: tuple[str, ...], node: Node) -> Node | None:
     old = content.get(path[0], Node({}, node.place))
     changed = put(old, path[1:], node)
     return evolve(root, content={**content, path[0]: changed}) if changed is not None else None
+
+
+def without(root: Node, path: Path) -> Node:
+    """The tree without what stands at `path`, or without the nearest table around it where nothing does."""
+    if not path:
+        return root
+    child = root.child(path[0])
+    if child is None:
+        return root
+    deeper = path[1:]
+    if deeper and child.child(deeper[0]) is not None:
+        kept = without(child, deeper)
+        if isinstance(root.content, dict):
+            return evolve(root, content={**root.content, str(path[0]): kept})
+        return evolve(root, content=[kept if at == path[0] else one for at, one in root.children()])
+    if isinstance(root.content, dict):
+        return evolve(root, content={key: one for key, one in root.content.items() if key != path[0]})
+    return evolve(root, content=[one for at, one in root.children() if at != path[0]])

@@ -11,7 +11,16 @@ from attrs import evolve, field, frozen
 from measurand.core.coerce import COERCERS, Invalid, references
 from measurand.core.drive import AsyncAnswer, drive_async
 from measurand.core.effort import begin, end, still_time
-from measurand.core.errors import ERROR_CODES, MESSAGE_LIMIT, NOT_APPLICABLE_CODES, CellError, InvalidScoreError, MissingFieldError, UndefinedError
+from measurand.core.errors import (
+    ERROR_CODES,
+    MESSAGE_LIMIT,
+    NOT_APPLICABLE_CODES,
+    CellError,
+    InvalidFieldError,
+    InvalidScoreError,
+    MissingFieldError,
+    UndefinedError,
+)
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import CorpusFold, Metric, Parameter
 from measurand.core.record import Record
@@ -91,6 +100,8 @@ class Program:
                     values.append(coerce(raw, name))
                 except CellError as error:
                     values.append(_Unreadable(error))
+                except RecursionError:
+                    values.append(_Unreadable(InvalidFieldError(f"{name} is nested too deeply", name)))
         return values
 
 
@@ -116,19 +127,22 @@ def _reader(name: str) -> Callable[[Mapping[str, Any]], Any] | None:
 
 def _arguments(one: Instance, slots: Sequence[tuple[int, bool, str]], values: Sequence[Any]) -> list[Any]:
     arguments: list[Any] = []
+    unreadable: CellError | None = None
     for index, required, name in slots:
         value = values[index]
         if value is _ABSENT:
             if required:
                 raise MissingFieldError(f"the row has no {name}", name)
             arguments.append(None)
-        elif type(value) is _Unreadable:
-            raise value.error
         else:
+            if type(value) is _Unreadable:
+                unreadable = unreadable or value.error
             arguments.append(value)
     for group in one.metric.one_of:
         if all(argument is None for argument, (_, _, name) in zip(arguments, slots, strict=True) if name in group):
             raise MissingFieldError(f"the row has neither {' nor '.join(group)}", group[0])
+    if unreadable is not None:
+        raise unreadable
     return arguments
 
 

@@ -7,6 +7,8 @@ command; each subclass carries its exit code, and the entry point is the only pl
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+from typing import Any
 
 from attrs import frozen
 
@@ -52,7 +54,9 @@ class UsageError(ProblemsError):
 
 
 class ConfigError(ProblemsError):
-    """metrics.toml says something that cannot be."""
+    """metrics.toml says something that cannot be. `partial` are the settings without what is wrong, so that the rest can be checked too; None if there are none."""
+
+    partial: Any = None
 
 
 class DataError(ProblemsError):
@@ -79,6 +83,8 @@ class RunIncompleteError(MeasurandError):
     def __init__(self, reason: str, run_id: str = "") -> None:
         self.reason = reason
         self.run_id = run_id
+        self.run: Any = None
+        """What `evaluate` would have returned, with the results there are."""
         super().__init__(reason)
 
 

@@ -31,7 +31,6 @@ VERSION_LIMIT: Final = 32
 _NO_OPTION: Final = frozenset({"use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain", "version"})
 """Keys that every metric has in `[metrics.NAME]`."""
 KEYWORDS: Final = (
-    "categories",
     "source",
     "aka",
     "type",
@@ -208,8 +207,8 @@ class Metric(Generic[F]):
 @overload
 def metric(
     first: str | MetricCategory | None = None,
-    *,
     categories: MetricCategory | None = None,
+    *,
     source: str = "",
     aka: Mapping[str, _Same | str] | None = None,
     type: Type | None = None,
@@ -226,7 +225,7 @@ def metric(
 ) -> Callable[[F], Metric[F]]: ...
 @overload
 def metric(first: F) -> Metric[F]: ...
-def metric(first: Any = None, **declared: Any) -> Any:
+def metric(first: Any = None, categories: Any = None, **declared: Any) -> Any:
     """Declares a metric from a plain function or a generator of requests. The function's parameters say what it needs (see `docs/adr/0002`).
 
     `first` is the name (of a user's metric: dotted) or the categories (of a built-in, named as its function).
@@ -235,20 +234,18 @@ def metric(first: Any = None, **declared: Any) -> Any:
     if callable(first):
         return declare(first, None, MetricCategory(0))
     if isinstance(first, MetricCategory):
-        if declared.get("categories") is not None:
+        if categories is not None:
             raise DeclarationError("the categories are given twice; write them once")
-        declared["categories"] = first
-        first = None
+        first, categories = None, first
     if first is not None and not isinstance(first, str):
         raise DeclarationError(f"@metric takes a name, categories or a function first, not {type(first).__name__}")
     for keyword in declared:
         if keyword not in KEYWORDS:
             raise DeclarationError(f"@metric has no keyword '{keyword}'; {did_you_mean(keyword, KEYWORDS) or 'it takes ' + ', '.join(KEYWORDS)}")
-    given = declared.pop("categories", None)
-    categories = MetricCategory(0) if given is None else given
-    if not isinstance(categories, MetricCategory):
-        raise DeclarationError(f"the categories are {categories!r}; write flags: categories=MetricCategory.Fluency | MetricCategory.RAG")
-    return lambda function: declare(function, first, categories, **declared)
+    flags = MetricCategory(0) if categories is None else categories
+    if not isinstance(flags, MetricCategory):
+        raise DeclarationError(f"the categories are {flags!r}; write flags: categories=MetricCategory.Fluency | MetricCategory.RAG")
+    return lambda function: declare(function, first, flags, **declared)
 
 
 def declare(
@@ -349,7 +346,9 @@ def declared_metric(
     known = (*FIELDS, *(option.name for option in options))
     for field in example or {}:
         if field not in known:
-            raise DeclarationError(f"{where}: the example has '{field}', which is no field of a record and no option; {did_you_mean(field, known)}".rstrip("; "))
+            raise DeclarationError(
+                f"{where}: the example has '{field}', which is no field of a record and no option; {did_you_mean(field, known)}".rstrip("; ")
+            )
     aliases, relations = _names_elsewhere(aka or {}, origin[0], where)
     return Metric(
         name=name,
@@ -573,18 +572,24 @@ class OptionsError(MeasurandError):
         super().__init__("; ".join(problems))
 
 
-def checked_options(one: Metric[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a metric with their values. Raises `OptionsError` with every unknown name, wrong type and missing required option."""
+def wrong_options(one: Metric[Any], given: Mapping[str, Any]) -> list[str]:
+    """A sentence for each option that the metric does not have or whose value it does not take."""
     known = {option.name: option for option in one.options}
     problems: list[str] = []
     for name, value in given.items():
         option = known.get(name)
         if option is None:
-            takes = did_you_mean(name, known) or (f"it takes {', '.join(known)}" if known else "it takes no options")
+            takes = did_you_mean(name, (*known, *KEYS_OF_EVERY_METRIC)) or (f"it takes {', '.join(known)}" if known else "it takes no options")
             problems.append(f"{one.name} has no option '{name}'; {takes}")
         elif not option.type.accepts(value):
             problems.append(f"{one.name}: {name} = {value!r} is not {option.type.allowed}")
+    return problems
+
+
+def checked_options(one: Metric[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a metric with their values. Raises `OptionsError` with every unknown name, wrong type and missing required option."""
+    problems = wrong_options(one, given)
     problems += [f"{one.name} needs the option '{name}', which has no default" for name in one.needs_options if name not in given]
     if problems:
         raise OptionsError(problems)
-    return {name: option.type.keep(given[name]) if name in given else option.default for name, option in known.items()}
+    return {option.name: option.type.keep(given[option.name]) if option.name in given else option.default for option in one.options}

@@ -18,8 +18,13 @@ class OpaqueMetric(Protocol):
     `direction` ("higher"), `type` ("proportion"), `range`, `threshold`, `example`, `source`.
     """
 
-    name: str
-    requires: Iterable[str]
+    @property
+    def name(self) -> str:
+        """A dotted name."""
+
+    @property
+    def requires(self) -> Iterable[str]:
+        """The fields a row must have."""
 
     async def evaluate(self, context: Any) -> Any:
         """A number, a `Score`, None (undefined) or a `MetricResult` for the row in `context.fields`."""

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -40,6 +40,10 @@ class Request(Generic[I_co]):
     __slots__ = ()
 
 
+def _texts(given: Iterable[str]) -> tuple[str, ...]:
+    return tuple(given)
+
+
 @frozen
 class YesNo:
     """A closed question; the verdict's value is p(yes)."""
@@ -55,7 +59,7 @@ class YesNo:
 class Scale:
     """Described levels, worst first; the value is the expected level divided by the highest, in [0, 1]."""
 
-    levels: tuple[str, ...] = field(converter=tuple)
+    levels: tuple[str, ...] = field(converter=_texts)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -171,7 +175,7 @@ class Prefer(Request[Judge]):
 class Embed(Request[Embedder]):
     """One vector for each text."""
 
-    texts: tuple[str, ...] = field(converter=tuple)
+    texts: tuple[str, ...] = field(converter=_texts)
 
 
 if TYPE_CHECKING:

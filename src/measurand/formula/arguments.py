@@ -15,7 +15,8 @@ Mode = Literal["given", "exact", "ignore"]
 
 COMPARATORS: Final = ("exact", "numeric", "regex", "casefold", "one_of", "ignore")
 _FIELD: Final = "expected_tool_calls"
-_ABSENT: Final = object()
+ABSENT: Final = object()
+"""Stands for an argument that is not there: null is a value."""
 
 
 def json_key(value: Json) -> Hashable:
@@ -49,44 +50,77 @@ def arguments_fit(wanted: Mapping[str, Json] | None, match: Mapping[str, Json], 
         return not made
     if mode == "exact" and any(name not in expected and name not in match for name in made):
         return False
-    names = (*expected, *(name for name in match if name not in expected))
-    return all(argument_fits(match.get(name, "exact"), expected.get(name), made.get(name, _ABSENT)) for name in names)
+    return all(_fits(name, expected, match, made) for name in (*expected, *(name for name in match if name not in expected)))
 
 
-def argument_fits(comparator: Json, wanted: Json, given: object) -> bool:
-    """Whether one argument fits, by a comparator.
+NO_ARGUMENT: Final = "(no argument)"
+"""What an expected `{}` states."""
+
+
+def stated(wanted: Mapping[str, Json] | None, match: Mapping[str, Json]) -> tuple[str, ...]:
+    """The arguments that an expected call states something about, those that `match` ignores left out. `{}` states one thing: that there is none."""
+    if not match:
+        return () if wanted is None else tuple(wanted) or (NO_ARGUMENT,)
+    expected = wanted or {}
+    return tuple(name for name in (*expected, *(name for name in match if name not in expected)) if match.get(name) != "ignore")
+
+
+def wrong_arguments(wanted: Mapping[str, Json] | None, match: Mapping[str, Json], given: Json) -> tuple[str, ...]:
+    """Those of the `stated` arguments that are not right in the arguments `given` in a call, compared as by `arguments_fit`."""
+    names = stated(wanted, match)
+    if names == (NO_ARGUMENT,) and not wanted:
+        return () if given is None or given == {} else names
+    made = {} if given is None else given
+    if not isinstance(made, Mapping):
+        return names
+    return tuple(name for name in names if not _fits(name, wanted or {}, match, made))
+
+
+def _fits(name: str, expected: Mapping[str, Json], match: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
+    if name in match:
+        return argument_fits(match[name], expected.get(name, ABSENT), made.get(name, ABSENT))
+    return name in made and json_key(expected[name]) == json_key(made[name])
+
+
+def argument_fits(comparator: Json, wanted: object, given: object) -> bool:
+    """Whether one argument fits, by a comparator. `ABSENT` as `wanted` or `given` stands for an argument that is not there.
 
     | comparator | fits when |
     | --- | --- |
-    | `"exact"` | equal as JSON |
+    | `"exact"`, `{exact = …}` | equal as JSON to the wanted value, or to the one given here |
     | `"numeric"`, `{numeric = 0.01}`, `{numeric = {abs = …, rel = …}}` | both are numbers or numeric text, that near (default: 1e-9 of the larger) |
     | `"regex"`, `{regex = "…"}` | the pattern (the wanted value, or the one given here) is found in the argument's text |
-    | `"casefold"` | equal, letter case apart |
+    | `"casefold"`, `{casefold = …}` | equal to the wanted value, or to the one given here, letter case apart |
     | `"one_of"`, `{one_of = […]}` | equal to one of the list (the wanted value, or the one given here); null in the list allows the argument to be absent |
     | `"ignore"` | always, also when absent |
+
+    Raises `InvalidFieldError` for a comparator that does not exist or has nothing to compare with, `CellTimeoutError` for a pattern that takes too long.
     """
     kind, setting = _comparator(comparator)
     if kind == "ignore":
         return True
+    target = wanted if setting is ABSENT or kind == "numeric" else setting
+    if target is ABSENT:
+        raise InvalidFieldError(f'match: {kind} has no value to compare with; name the argument in `arguments`, or write {{"exact": …}}', _FIELD)
     if kind == "one_of":
-        return _is_one_of(wanted if setting is _ABSENT else setting, None if given is _ABSENT else given)
-    if given is _ABSENT:
-        return False
+        return _is_one_of(target, None if given is ABSENT else given)
     if kind == "regex":
-        return _found(wanted if setting is _ABSENT else setting, given)
+        return _found(target, given)
     if kind == "numeric":
-        return _near(wanted, given, setting)
+        return _near(target, given, setting)
+    if given is ABSENT:
+        return False
     if kind == "casefold":
-        return json_key(_folded(wanted)) == json_key(_folded(given))
-    return json_key(wanted) == json_key(given)
+        return json_key(_folded(target)) == json_key(_folded(given))
+    return json_key(target) == json_key(given)
 
 
 def _comparator(written: Json) -> tuple[str, object]:
     if isinstance(written, str) and written in COMPARATORS:
-        return written, _ABSENT
+        return written, ABSENT
     if isinstance(written, Mapping) and len(written) == 1:
         kind, setting = next(iter(written.items()))
-        if kind in COMPARATORS:
+        if kind in COMPARATORS and kind != "ignore":
             return kind, setting
     word = written if isinstance(written, str) else next(iter(written), "") if isinstance(written, Mapping) else ""
     hint = did_you_mean(str(word), COMPARATORS) or f'allowed are {", ".join(COMPARATORS)}, or one of them with its setting: {{"numeric": 0.01}}'
@@ -106,16 +140,18 @@ def _found(pattern: object, given: object) -> bool:
     return isinstance(given, str) and found(pattern, given, field=_FIELD)
 
 
-def _near(wanted: Json, given: object, setting: object) -> bool:
+def _near(wanted: object, given: object, setting: object) -> bool:
     absolute, relative = _tolerance(setting)
     left, right = _number(wanted), _number(given)
-    if left is None or right is None:
+    if left is None:
+        raise InvalidFieldError(f"match: numeric compares with a number, not {wanted!r:.80}", _FIELD)
+    if right is None:
         return False
     return left == right or abs(left - right) <= max(absolute, relative * max(abs(left), abs(right)))
 
 
 def _tolerance(setting: object) -> tuple[float, float]:
-    if setting is _ABSENT:
+    if setting is ABSENT:
         return 0.0, 1e-9
     if _is_number(setting):
         return float(setting), 0.0  # type: ignore[arg-type]  # a number, just tested
@@ -129,8 +165,8 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or (isinstance(value, str) and "_" in value):
+        return None  # Python reads "1_000" as a number, nobody else does
     try:
         number = float(value)
     except (ValueError, OverflowError):

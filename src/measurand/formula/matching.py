@@ -41,8 +41,14 @@ class Pairing:
         """Whether every expected call has its call."""
         return len(self._call_of) == len(self._expected)
 
+    @property
+    def unpaired(self) -> list[ExpectedToolCall]:
+        """The expected calls that have no call, in order."""
+        return [one for index, one in enumerate(self._expected) if index not in self._call_of]
+
     def add(self, call: ToolCall) -> bool:
-        """Adds a call; whether the pairing has grown by it."""
+        """Adds a call; whether the pairing has grown by it. A call that has its expected call never loses having one."""
+        still_time()
         start = len(self._edges)
         self._edges.append([index for index, one in enumerate(self._expected) if fits(one, call, self._mode)])
         reached_from: dict[int, int] = {}
@@ -99,6 +105,22 @@ def call_agreement(expected: Sequence[ExpectedToolCall], calls: Sequence[ToolCal
     """Agreement of (name, arguments), as multisets: arguments equal as JSON, absent ones are `{}`. Optional expected calls are neither missed nor wrong."""
     wanted = (((one.name, json_key(one.arguments or {})), one.optional) for one in expected)
     return _agreement(wanted, [(call.name, json_key(call.arguments or {}) if has_readable_arguments(call) else object()) for call in calls])
+
+
+def step_agreement(expected: Sequence[ExpectedToolCall], calls: Sequence[ToolCall], mode: Mode = "given") -> Agreement:
+    """Agreement of calls with expected calls that they fit, by a largest pairing. Optional expected calls are neither missed nor wrong.
+
+    A largest pairing with all expected calls can be chosen so that it holds a largest one with the required ones (Mendelsohn & Dulmage 1958): the rest of it
+    are the calls that optional ones account for.
+    """
+    required = [one for one in expected if not one.optional]
+    needed = Pairing(required, mode)
+    unexpected = [call.name for call in calls if not needed.add(call)]
+    if len(required) < len(expected):
+        allowed = Pairing(expected, mode)
+        unexpected = [call.name for call in calls if not allowed.add(call)]
+    shared = len(needed)
+    return Agreement(Overlap(shared, shared + len(unexpected), len(required)), tuple(one.name for one in needed.unpaired), tuple(unexpected))
 
 
 def has_readable_arguments(call: ToolCall) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from measurand.core.effort import still_time
 from measurand.formula.normalise import LIKE_ASCII, folded, joins_words, trimmed
 
 
@@ -15,6 +16,7 @@ def occurs(needle: str, text: str) -> bool:
     """Whether a phrase occurs in a text as whole words and whole numbers: 10 is not in 10:30, 3.10 or 110, 7 is not in -7. Both as from `phrase`."""
     start = text.find(needle)
     while start >= 0 and needle:
+        still_time()
         if _starts_word(text, start) and _ends_word(text, start + len(needle)):
             return True
         start = text.find(needle, start + 1)

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from measurand.core.errors import CellTimeoutError
 
-LARGEST_TER: Final = 1_000_000
-"""Words of the output times words of a reference: beyond, the search for moved phrases takes minutes."""
+LARGEST_TER: Final = 100_000
+"""Words of the output times words of a reference: beyond, the search for moved phrases may take minutes."""
 
 LARGEST: Final = 2_000_000
 """Characters of the output and all references in BLEU and chrF, which take some microseconds for each."""
@@ -67,7 +67,7 @@ def _refuse_too_long(output: str, references: Sequence[str]) -> None:
     given = len(output.split())
     longest = max((len(reference.split()) for reference in references), default=0)
     if given * longest > LARGEST_TER:
-        raise CellTimeoutError(f"TER of {given} by {longest} words would take minutes; the product may be at most {LARGEST_TER}")
+        raise CellTimeoutError(f"TER of {given} by {longest} words may take minutes; the product may be at most {LARGEST_TER}")
 
 
 State = tuple[float, ...]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from measurand.report.terminal import counted, safe, table, thousands, usd, width, wrapped
+from measurand.report.sentences import hanging, packed
+from measurand.report.terminal import counted, safe, table, thousands, usd
 from measurand.run.plan import Plan
 
 
 def plan_lines(plan: Plan, bounds: Sequence[str], command: str = "metrics run") -> list[str]:
     """What a run will do, what it leaves out, what reads what, and what to type: `command`, with the id of this plan."""
     rows = plan.dataset.rows if plan.dataset else 0
-    lines = [f"{counted(rows, 'row')}, {counted(len(plan.metrics), 'metric')}, no model: nothing is sent, nothing is paid", ""]
+    filtered = plan.dataset.filtered if plan.dataset else 0
+    lines = [f"{counted(rows, 'row')}, {counted(len(plan.metrics), 'metric')}, no model: nothing is sent, nothing is paid"]
+    lines += [f"{counted(filtered, 'row')} left out by --where or --limit", ""] if filtered else [""]
     lines += table(
         ("METRIC", "ROWS", "CALLS", "USD"),
         [(one.instance.name, thousands(one.applicable_rows), "0", usd(0.0)) for one in plan.metrics],
@@ -20,8 +23,7 @@ def plan_lines(plan: Plan, bounds: Sequence[str], command: str = "metrics run") 
     for left in plan.left_out:
         lines.append(f"left out: {safe(left.metric)} (needs {', '.join(name.replace('|', ' or ') for name in left.missing)})")
     lines += ["", *mapping_lines(plan), *bounds, ""]
-    lines.append(f"plan {plan.plan_id}. Run it: {safe(command)} --expect-plan {plan.plan_id}")
-    return lines
+    return [*lines, *packed(f"plan {plan.plan_id}.", [f"Run it: {safe(command)} --expect-plan {plan.plan_id}"])]
 
 
 def mapping_lines(plan: Plan) -> list[str]:
@@ -36,7 +38,6 @@ def mapping_lines(plan: Plan) -> list[str]:
     parts = [*pairs, *([f"{', '.join(same)} as they are"] if same else []), *([f"{', '.join(derived)} derived from messages"] if derived else [])]
     if aside:
         parts.append(f"metadata ← {', '.join(aside)}")
-    first, *rest = wrapped("mapping: " + " · ".join(parts), width() - 2) if parts else ["nothing is mapped"]
-    lines = [first, *(f"  {line}" for line in rest)]
-    lines += [f"  {safe(entry['column'])}: {safe(entry['note'])}" for entry in mapping if entry.get("note") and entry["how"] != "derived"]
-    return lines + [safe(note) for note in plan.dataset.notes]
+    lines = hanging("mapping: " + " · ".join(parts)) if parts else ["nothing is mapped"]
+    noted = [f"{safe(entry['column'])}: {safe(entry['note'])}" for entry in mapping if entry.get("note") and entry["how"] != "derived"]
+    return [*lines, *(line for note in (*noted, *map(safe, plan.dataset.notes)) for line in hanging(note))]

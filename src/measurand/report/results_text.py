@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from measurand.core.result import MetricResult
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _GROUP: Final = 500  # rows of the table that are aligned with each other; memory stays flat
 
 
-def results_lines(found: Iterable[MetricResult], run: StoredRun, *, filtered: bool) -> Iterator[str]:
-    """A table, streamed in groups, and what to type next."""
+def results_lines(found: Iterable[MetricResult], run: StoredRun, ref: str, *, filtered: bool, config: str | None = None) -> Iterator[str]:
+    """A table, streamed in groups, and what to type next: `ref` is how the run was named, `config` the file that was."""
     results = iter(found)
     first = next(results, None)
     if first is None:
@@ -29,7 +30,7 @@ def results_lines(found: Iterable[MetricResult], run: StoredRun, *, filtered: bo
         lines = table(("ROW", "METRIC", "SCORE", "STATUS", "PASSED", "WHY"), [_cells(one) for one in group], right=(2,), shrink=(0, 1))
         yield from lines if count == 0 else lines[1:]
         count += len(group)
-    yield f"{counted(count, 'result')}. One row in full: metrics results {run.info.run_id} --id {safe(first.sample_id or '')}"
+    yield f"{counted(count, 'result')}. One row in full: metrics results {safe(quote(ref))} --id {safe(quote(first.sample_id or ''))}{f' -c {config}' if config else ''}"
 
 
 def _cells(one: MetricResult) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from measurand.report.terminal import columns, counted, duration, interval, number, percent, safe, table, thousands, usd, width, wrapped
+from measurand.report.sentences import hanging, packed
+from measurand.report.terminal import counted, duration, interval, number, percent, safe, table, thousands, usd
 from measurand.run.summary import MetricReport, SliceSummary, Summary
 from measurand.stats.statistic import Statistic
 
@@ -18,18 +19,13 @@ def summary_lines(summary: Summary, *, fit: int | None = None) -> list[str]:
     """The table of metrics, a line for what needs saying about each, the slices, and what the numbers are over."""
     rows = [_row(one) for one in summary.metrics]
     lines = table(_HEADER, rows, right=_RIGHT, fit=fit, shrink=(0,))
-    notes = [line for one in summary.metrics for note in _notes(one) for line in _hanging(note, fit)]
+    notes = [line for one in summary.metrics for note in _notes(one) for line in hanging(note, fit)]
     if notes:
         lines += ["", *notes]
     for by in dict.fromkeys(part.by for one in summary.metrics for part in one.slices):
         lines += ["", *_slice_table(by, summary, fit)]
     lines += [f"{safe(name)} has a value of its own in nearly every row: not a slice" for name in summary.slices_left_out]
-    return [*lines, "", *(line for text in _basis(summary) for line in _hanging(text, fit))]
-
-
-def _hanging(text: str, fit: int | None) -> list[str]:
-    first, *rest = wrapped(text, (width() if fit is None else fit) - len(_INDENT))
-    return [first, *(_INDENT + line for line in rest)]
+    return [*lines, "", *(line for text in _basis(summary) for line in hanging(text, fit))]
 
 
 def _row(one: MetricReport) -> tuple[str, ...]:
@@ -138,16 +134,4 @@ def next_lines(summary: Summary, *, config: str | None = None, found_done: int =
         steps.append(f"Rows that fail: metrics results {ref} --failed{named}")
     steps.append(f"As a table: metrics export {ref} -o results.csv{named}")
     before = f"continued: {counted(found_done, 'row')} had been stored before" if found_done else ""
-    return [*([before] if before else []), *_packed(f"run {safe(info.label)}.", [safe(step) for step in steps])]
-
-
-def _packed(line: str, steps: list[str]) -> list[str]:
-    """The steps behind each other, in lines that fit; a command is never broken."""
-    lines = []
-    for at, step in enumerate(steps):
-        joined = f"{line} · {step}" if at else f"{line} {step}"
-        if columns(joined) > width():
-            lines.append(line)
-            joined = step
-        line = joined
-    return [*lines, line]
+    return [*([before] if before else []), *packed(f"run {safe(info.label)}.", [safe(step) for step in steps])]

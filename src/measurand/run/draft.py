@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,9 +14,9 @@ from attrs import frozen
 
 from measurand.core.cell import ERROR, OK, Program
 from measurand.core.errors import DataError, Problem
+from measurand.core.fields import FIELDS
 from measurand.core.instance import instance
 from measurand.core.metric import Metric
-from measurand.core.fields import FIELDS
 from measurand.data.dataset import Dataset, survey
 from measurand.data.source import Source, open_source
 from measurand.index import SUITES, registry
@@ -26,6 +27,7 @@ _OTHERS: Final = 24
 _TRIED: Final = 200
 """Rows that a metric is tried on before it is written into a config."""
 
+_SECONDS: Final = 3.0
 _MOST_ERRORS: Final = 0.02
 _LONGEST_SAMPLE: Final = 40
 
@@ -41,20 +43,19 @@ class Draft:
 def draft_config(data: str | None, folder: Path) -> Draft:
     """A config for the data, or one with a path to change. Raises `DataError` for data that cannot be read or that no metric can score."""
     if data is None:
-        return _draft(["path = \"rows.jsonl\"       # change this to your rows: .jsonl .json .csv .tsv .parquet (.gz)"], ["code_token_f1"], [], "tags")
+        return _draft(['path = "rows.jsonl"       # change this to your rows: .jsonl .json .csv .tsv .parquet (.gz)'], ["code_token_f1"], [], "tags")
     dataset, availability, numbered = _surveyed(open_source(data, None, Path.cwd()))
     fed = [one for one in registry if "." not in one.name and one.method == ("code",) and not one.needs_options and availability.feeds_every_row(one)]
-    scoring = _scoring(fed, dataset)
-    if not scoring:
+    chosen = _first_choice(fed, dataset)
+    if not chosen:
         hint = "metrics list --for FILE says what is missing for each; rename columns, or write a config with [data.columns] by hand"
         raise DataError(Problem("nothing_selected", data, f"no metric scores these rows: they have {', '.join(dataset.available) or 'no field'}", hint))
-    chosen = _first_choice(scoring)
     lines = [f"path = {_quoted(_path(data, folder))}"]
     if numbered:
         lines.append('id = "order"              # no column tells rows apart, so they are numbered; better: [data.columns] id = "Column"')
     lines += _columns(dataset)
-    slices = "tags" if dataset.available.get("tags") else next((f"metadata.{name}" for name in _few_values(dataset)), "tags")
-    return _draft(lines, chosen, [one.name for one in scoring if one.name not in chosen][:_OTHERS], slices)
+    slices = "tags" if dataset.available.get("tags") else next((f"metadata.{name}" for name in _labels(dataset)), "tags")
+    return _draft(lines, chosen, [one.name for one in fed if one.name not in chosen][:_OTHERS], slices)
 
 
 def _surveyed(source: Source) -> tuple[Dataset, Availability, bool]:
@@ -79,23 +80,27 @@ def _survey(source: Source, *, id_order: bool) -> tuple[Dataset, Availability]:
     return survey(source, id_order=id_order, observe=observe), availability
 
 
-def _scoring(fed: list[Metric[Any]], dataset: Dataset) -> list[Metric[Any]]:
+def _first_choice(fed: list[Metric[Any]], dataset: Dataset) -> list[str]:
+    """The suites' metrics where some score these rows, else others with a good and a bad side, else any."""
+    suited = dict.fromkeys(name for members in SUITES.values() for name in members)
+    by_name = {one.name: one for one in fed}
+    ranked = [by_name[name] for name in suited if name in by_name], [one for one in fed if one.direction != "none"], fed
+    return next((names for group in ranked if (names := _scoring(group[:_MOST], dataset))), [])
+
+
+def _scoring(metrics: list[Metric[Any]], dataset: Dataset) -> list[str]:
     """Those that score some of the first rows and fail on next to none: a config that is written for these rows runs on them."""
-    program = Program([instance(one) for one in fed])
-    scored, failed, rows = [0] * len(fed), [0] * len(fed), 0
+    program = Program([instance(one) for one in metrics])
+    scored, failed, rows = [0] * len(metrics), [0] * len(metrics), 0
+    until = time.monotonic() + _SECONDS
     for row in islice(dataset.records(), _TRIED):
         rows += 1
         for index, (status, _, _) in enumerate(program.outcomes(row.record.fields)):
             scored[index] += status == OK
             failed[index] += status == ERROR
-    return [one for one, good, bad in zip(fed, scored, failed, strict=True) if good and bad <= _MOST_ERRORS * rows]
-
-
-def _first_choice(scoring: list[Metric[Any]]) -> list[str]:
-    names = {one.name for one in scoring}
-    suited = [name for members in SUITES.values() for name in members if name in names]
-    rest = [one.name for one in scoring if one.direction != "none"]
-    return list(dict.fromkeys(suited or rest or sorted(names)))[:_MOST]
+        if time.monotonic() > until:
+            break
+    return [one.name for one, good, bad in zip(metrics, scored, failed, strict=True) if good and bad <= _MOST_ERRORS * rows]
 
 
 def _path(data: str, folder: Path) -> str:
@@ -111,10 +116,10 @@ def _columns(dataset: Dataset) -> Iterator[str]:
         yield f"# {entry['field']} ← {source}{': ' if samples else ''}{samples}"
 
 
-def _few_values(dataset: Dataset) -> Iterator[str]:
-    """Columns whose samples are short texts: likely labels."""
+def _labels(dataset: Dataset) -> Iterator[str]:
+    """Columns with two different words among the rows that were looked at."""
     for entry in dataset.mapping:
-        if entry["field"] == "metadata" and entry["samples"] and all(len(text) < _LONGEST_SAMPLE and text[:1] not in "[{" for text in entry["samples"]):
+        if entry["field"] == "metadata" and len(entry["samples"]) == 2 and not any(text.startswith(("[", "{")) for text in entry["samples"]):
             yield entry["column"]
 
 
@@ -140,8 +145,8 @@ def _draft(data: Iterable[str], chosen: list[str], others: list[str], slices: st
         "",
         "[data]",
         *data,
-        "# [data.columns]          # where a name does not tell: field = \"Column\"",
-        "# expected = \"Gold answer\"",
+        '# [data.columns]          # where a name does not tell: field = "Column"',
+        '# expected = "Gold answer"',
         f"# fields: {', '.join(list(FIELDS)[:12])} …",
         "",
         "[run]",
@@ -152,7 +157,7 @@ def _draft(data: Iterable[str], chosen: list[str], others: list[str], slices: st
     if others:
         lines += ["# These rows can also feed:", *(f"#   {', '.join(others[start : start + 4])}" for start in range(0, len(others), 4))]
     lines += [
-        "on_missing = \"stop\"       # or \"skip\": cells of rows that lack a field are counted as not applicable",
+        'on_missing = "stop"       # or "skip": cells of rows that lack a field are counted as not applicable',
         f"# slices = [{_plain(_quoted(slices))}]       # also break the numbers down",
         "",
         "# [metrics.NAME]           # options and thresholds of one metric: metrics show NAME lists them",

@@ -42,7 +42,9 @@ def format_for(path: Path | None, given: str | None) -> str:
     for suffix, form in _SUFFIXES.items():
         if name.endswith(suffix) and not (form == "parquet" and path.name.lower().endswith(_PACKED)):
             return form
-    raise UsageError(Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format"))
+    raise UsageError(
+        Problem("unknown_suffix", "-o", f"'{path.name}' has no suffix that tells the format", "end it in .jsonl, .csv, .parquet or .run, or give --format")
+    )
 
 
 def export(run: StoredRun, path: Path | None, form: str, stream: IO[bytes], *, content: bool = True) -> None:

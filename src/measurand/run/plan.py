@@ -15,6 +15,7 @@ from measurand.config import Settings
 from measurand.core.errors import DataError, Problem, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance
+from measurand.core.metric import wrong_options
 from measurand.data.dataset import Dataset, Selection, survey
 from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry
@@ -124,7 +125,7 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
     wanted, problems = wanted_metrics(words, settings, where)
     if not words:
         problems.append(Problem("no_metrics", where, "no metrics are named", 'write metrics = ["code_token_f1"] under [run], or give --metric NAME'))
-    problems += _unknown_tables(settings)
+    problems += _wrong_tables(settings)
     availability, dataset, data_problems = _surveyed(settings, options)
     problems += data_problems
     chosen = choose(wanted, settings, availability if dataset else None)
@@ -202,11 +203,14 @@ def _surveyed(settings: Settings, options: RunOptions) -> tuple[Availability, Da
     return availability, dataset, []
 
 
-def _unknown_tables(settings: Settings) -> list[Problem]:
+def _wrong_tables(settings: Settings) -> list[Problem]:
     problems = []
     for name, table in settings.metrics.items():
         base = table.use or name
-        if registry.get(base) is None and not registry.quantity(base):
+        found = registry.get(base)
+        if found is not None:
+            problems += [Problem("bad_option", settings.where(("metrics", name)), sentence) for sentence in wrong_options(found, table.options)]
+        elif not registry.quantity(base):
             problems.append(registry.unknown(base, settings.where(("metrics", name))))
     return problems
 

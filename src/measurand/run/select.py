@@ -19,7 +19,6 @@ from measurand.index import SUITES, registry
 from measurand.run.availability import Availability
 
 PYTHON_FILE: Final = re.compile(r"\.py(?::|$)")
-_DEPTH: Final = 8  # of suites within suites
 
 
 @frozen
@@ -52,19 +51,16 @@ class Chosen:
 def wanted_metrics(words: Sequence[str], settings: Settings, where: str) -> tuple[list[Wanted], list[Problem]]:
     """Reads the selection: names with options, `suite:…`, `category:… & … & !…`. Everything that cannot be read is a problem."""
     problems: list[Problem] = []
-    wanted = list(_expand(words, settings, where, named=True, depth=0, problems=problems))
+    wanted = list(_expand(words, settings, where, named=True, problems=problems))
     return wanted, problems
 
 
-def _expand(words: Iterable[str], settings: Settings, where: str, *, named: bool, depth: int, problems: list[Problem]) -> Iterable[Wanted]:
+def _expand(words: Iterable[str], settings: Settings, where: str, *, named: bool, problems: list[Problem]) -> Iterable[Wanted]:
     for word in words:
         kind, colon, rest = word.partition(":")
         try:
             if colon and kind.strip() == "suite":
-                members = _suite(rest.strip(), settings, where)
-                if depth >= _DEPTH:
-                    raise UsageError(Problem("suite_cycle", where, f"the suite '{rest.strip()}' contains itself", "remove it from its own members"))
-                yield from _expand(members, settings, where, named=False, depth=depth + 1, problems=problems)
+                yield from _expand(_suite(rest.strip(), settings, where), settings, where, named=False, problems=problems)
             elif colon and kind.strip() == "category":
                 yield from (Wanted(one.name, {}, where, False) for one in _by_flags(rest, where))
             else:

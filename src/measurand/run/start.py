@@ -99,9 +99,7 @@ def _too_many_errors(plan: Plan, counts: dict[str, int]) -> str | None:
     rate = counts["errors"] / counts["cells"] if counts["cells"] else 0.0
     if rate <= most:
         return None
-    return (
-        f"{counts['errors']} of {counts['cells']} results are errors ({100 * rate:.1f} %), more than max_error_rate = {most:g}; metrics results RUN --errors shows them"
-    )
+    return f"{counts['errors']} of {counts['cells']} results are errors ({100 * rate:.1f} %), more than max_error_rate = {most:g}; metrics results RUN --errors shows them"
 
 
 def _finish(writer: RunWriter, status: Any, reason: str | None, elapsed_s: float, counts: dict[str, int]) -> None:

@@ -1,0 +1,83 @@
+"""Personal data in a text: e-mail addresses, telephone numbers, cards, accounts, national identity numbers, network addresses.
+
+What has check digits must fulfil them; what has none must stand as people write it, not as programs write identifiers, times and versions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from measurand.core.effort import still_time
+from measurand.formula.accounts import cards, ibans
+from measurand.formula.emails import emails
+from measurand.formula.findings import Finding, apart
+from measurand.formula.national_ids import national_ids
+from measurand.formula.network import ips
+from measurand.formula.phones import phones
+from measurand.formula.visible import Visible, visible
+
+_DETECTORS: Final[Mapping[str, Callable[[str], Iterator[Finding]]]] = {
+    "email": emails,
+    "iban": ibans,
+    "card": cards,
+    "national_id": national_ids,
+    "ip": ips,
+}
+KINDS: Final = (*_DETECTORS, "phone")
+"""In the order in which they are believed where two read the same digits."""
+
+
+def personal_data(text: str, kinds: Sequence[str], region: str | None = None) -> list[Finding]:
+    """The personal data in a text, in order of place and without overlaps. `kinds` are of `KINDS`; `region` is whose telephone numbers are read without +."""
+    seen = visible(text)
+    return [Finding(one.kind, *seen.original(one.start, one.end)) for one in _found(seen, kinds, region)]
+
+
+def _found(seen: Visible, kinds: Sequence[str], region: str | None) -> list[Finding]:
+    has_digit = _digit().search(seen.text) is not None
+    found: list[Finding] = []
+    for kind in KINDS:
+        if kind in kinds and (has_digit or kind == "email"):
+            still_time()
+            found += phones(seen.text, region) if kind == "phone" else _DETECTORS[kind](seen.text)
+    return apart(found)
+
+
+def known_data(text: str, kinds: Sequence[str]) -> tuple[frozenset[str], str]:
+    """What a text gives away, to be told from what is new: its e-mail and network addresses, and all its letters and digits in one run."""
+    seen = visible(text)
+    addresses = _found(seen, [kind for kind in ("email", "ip") if kind in kinds], None)
+    return frozenset(seen.text[start:end].lower() for _, start, end in addresses), joined(seen.text)
+
+
+def is_known(kind: str, value: str, known: tuple[frozenset[str], str]) -> bool:
+    """Whether a finding's text is part of a text that `known_data` has read, whatever its spaces, marks, and country code."""
+    addresses, everything = known
+    plain = visible(value).text
+    if kind in ("email", "ip"):
+        return plain.lower() in addresses
+    written = joined(plain)
+    if kind == "phone" and len(written) > _SUBSCRIBER:  # with or without a country code: the digits that all forms share are the last ones
+        written = written[-_SUBSCRIBER:]
+    return written in everything
+
+
+_SUBSCRIBER: Final = 8
+
+
+def joined(text: str) -> str:
+    """Letters and digits in capitals; marks and spaces between two of them gone where either is a digit, so that numbers are one run."""
+    return _between().sub("", text).upper()
+
+
+@cache
+def _between() -> re.Pattern[str]:
+    return re.compile(r"(?<=[A-Za-z\d])[ .()/\-]{1,3}(?=\d)|(?<=\d)[ .()/\-]{1,3}(?=[A-Za-z])")
+
+
+@cache
+def _digit() -> re.Pattern[str]:
+    return re.compile(r"\d")
