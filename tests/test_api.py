@@ -71,7 +71,7 @@ def test_options_name_the_result_and_a_threshold_decides_what_passes() -> None:
     [
         (lambda: score("code_tokn_f1", output="x"), ["score: no metric is called 'code_tokn_f1'; did you mean code_token_f1"]),
         (lambda: score("code_token_f1", outptu="x"), ["score: 'outptu' is no field of a record; did you mean output?"]),
-        (lambda: score("code_token_f1", response="x"), ["score: 'response' is no field of a record; data calls output so too; write output=…"]),
+        (lambda: score("code_token_f1", response="x"), ["score: 'response' is no field of a record; a column of this name is read as output; write output=…"]),
         (lambda: score("code_mrr", options={"q": 1}), ["score: code_mrr has no option 'q'; it takes k, min_overlap"]),
         (lambda: score("code_mrr", options={"k": 0, "min_overlap": 2}), ["k = 0 is not a whole number from 1", "min_overlap = 2 is not a number from 0 to 1"]),
         (lambda: score("code_mrr", options={"k": True}), ["k = True is not a whole number from 1"]),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from measurand import MetricCategory, registry
-from measurand.core.errors import DeclarationError, UsageError
+from measurand.core.errors import DeclarationError, Problem, UsageError
 from measurand.core.metric import metric, same
 from measurand.index import SUITES, Registry
 from measurand.plugins import installed_plugins
@@ -63,6 +63,26 @@ def test_the_zero_selects_nothing_and_says_so() -> None:
         registry.by_category(MetricCategory(0))
 
 
+@pytest.mark.parametrize(
+    ("conditions", "sentence"),
+    [
+        ({"all_of": MetricCategory(0)}, "all_of: the category is none, which selects nothing; name at least one flag"),
+        ({"any_of": "rag"}, "any_of: 'rag' is no MetricCategory; e.g. MetricCategory.RAG, or MetricCategory.parse(\"rag\")"),
+        ({"method": "neural"}, "method: 'neural' is no method; it is one of code, llm, embed"),
+        ({"requires": "outptu"}, "requires: 'outptu' is no field of a record; did you mean output?"),
+    ],
+)
+def test_a_condition_that_cannot_be_is_said_and_not_taken_for_one_that_nothing_meets(conditions: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        registry.query(**conditions)
+    assert str(refused.value) == sentence
+
+
+def test_a_single_name_is_one_field() -> None:
+    assert registry.query(requires="status") == [registry["code_terminal_success"]]
+    assert all(one.requires == ("output",) for one in registry.query(available="output"))
+
+
 def test_a_same_alias_resolves_and_is_reserved(fresh: Registry) -> None:
     assert fresh["outcome.f1_token"].name == "code_token_f1"
     with pytest.raises(DeclarationError, match=r"outcome\.f1_token is kept: it is another name of code_token_f1"):
@@ -87,8 +107,9 @@ def test_a_close_relation_is_named_with_its_difference_and_never_resolves(fresh:
 
 
 def test_a_bare_quantity_resolves_only_to_what_every_row_can_feed(fresh: Registry) -> None:
-    assert fresh.resolve("context_recall", lambda one: True).name == "code_context_recall"
+    assert fresh.resolve("context_recall", lambda one: True) is fresh["code_context_recall"]
     problem = fresh.resolve("context_recall", lambda one: False, "metrics.toml:3")
+    assert isinstance(problem, Problem)
     assert (problem.code, problem.where) == ("ambiguous_metric", "metrics.toml:3")
     assert "write code_context_recall (needs contexts, reference_contexts)" in problem.hint
     with pytest.raises(KeyError, match="is a quantity, not a metric"):
@@ -110,6 +131,13 @@ def test_a_re_run_cell_replaces_and_another_place_is_refused(fresh: Registry) ->
         fresh.add(elsewhere)
     assert "elsewhere" in str(refused.value)
     assert "declared.<locals>.says" in str(refused.value)
+
+
+def test_a_re_run_cell_takes_its_former_aliases_back(fresh: Registry) -> None:
+    fresh.add(declared("house.cell", aka={"house.former": same}))
+    fresh.add(declared("house.cell", aka={"house.present": same}))
+    assert fresh.get("house.former") is None
+    assert fresh["house.present"].name == "house.cell"
 
 
 def test_a_second_claim_to_a_same_alias_is_refused(fresh: Registry) -> None:
@@ -184,6 +212,7 @@ def test_a_plugin_is_found_without_importing_it_and_loaded_when_named(site: Path
         (GOOD.format("other"), "DeclarationError: other.polite lies outside the plugin's namespace; call it bad.polite"),
         ("x = 1", "DeclarationError: plug_bad holds no metrics"),
         (GOOD.format("bad") + "\nraise SystemError('half way')", "SystemError: half way"),
+        ("import sys; sys.exit('no licence')", "SystemExit: no licence"),
     ],
 )
 def test_a_broken_plugin_is_listed_with_its_reason_and_disturbs_nothing(site: Path, fresh: Registry, source: str, reason: str) -> None:
@@ -196,6 +225,27 @@ def test_a_broken_plugin_is_listed_with_its_reason_and_disturbs_nothing(site: Pa
     assert "bad.polite" not in fresh
     problem = fresh.unknown("bad.polite")
     assert problem.code == "broken_plugin"
+
+
+def test_a_plugin_may_build_on_built_ins_and_has_aliases_in_its_namespace(site: Path, fresh: Registry) -> None:
+    source = """
+from measurand import metric, same
+from measurand.catalogue.text import code_token_f1
+
+@metric("good.doubled", aka={"good.twice": same})
+def doubled(output: str, expected: str) -> float:
+    '''Token F1 of the output said twice.'''
+    return code_token_f1(output + " " + output, expected)
+"""
+    install(site, "good", source)
+    assert fresh["good.twice"].name == "good.doubled"
+    assert fresh["code_token_f1"].plugin is None
+
+
+def test_a_namespace_of_an_adapter_is_kept(site: Path, fresh: Registry) -> None:
+    install(site, "ragas", GOOD.format("ragas"))
+    assert fresh.get("ragas.polite") is None
+    assert fresh.snapshot.broken[0].reason == "DeclarationError: the namespace ragas is kept for measurand's own adapter; give the entry point another name"
 
 
 def test_the_operator_can_forbid_plugins(site: Path, fresh: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None
 
 def _unknown_field(name: str) -> Problem:
     read_as = next((field.name for field in FIELDS.values() if name in field.aliases), None)
-    hint = f"data calls {read_as} so too; write {read_as}=…" if read_as else did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}"
+    hint = f"a column of this name is read as {read_as}; write {read_as}=…" if read_as else did_you_mean(name, FIELDS) or f"a record has {', '.join(FIELDS)}"
     return Problem("unknown_field", "score", f"'{name}' is no field of a record", hint)
 
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import inspect
+from typing import Annotated, Any, Literal, get_overloads
 
 import pytest
 
 from measurand.core.annotations import Column, PositiveInt
 from measurand.core.errors import DeclarationError
-from measurand.core.metric import Metric, OptionsError, Score, checked_options, metric, same
+from measurand.core.metric import KEYWORDS, Metric, OptionsError, Score, checked_options, metric, same
 from measurand.core.request import Ask, Embedder, Judge, Steps
 from measurand.core.taxonomy import MetricCategory
 
@@ -71,7 +72,7 @@ def test_instruments_come_from_the_return_annotation() -> None:
     def asks(output: str) -> Steps[Judge | Embedder, float]:
         """Asks."""
         verdict = yield Ask("Is `output` good?")
-        return verdict.value
+        return Score(verdict.value)
 
     assert asks.judge
     assert asks.embedder
@@ -131,6 +132,26 @@ def _declared(source: str, **keywords: object) -> Metric[Any]:
         ("def f(output: str, expected: str) -> Steps[Judge, float]:\n  'd'\n  yield", {}, "write expected: list[str]"),
         ("def f(output: str) -> Steps[Oracle, float]:\n  'd'\n  yield", {}, "Steps[Oracle, …] names no instrument"),
         ("def f(output: str) -> float:\n  'd'", {"aka": {"ragas.x": same}}, "lies in an adapter's namespace, which holds no aliases"),
+        ("def f(output: str) -> float:\n  'd'", {"aka": {"x": same}}, "the alias 'x' has no dot, and such names are kept for built-ins"),
+        ("def f(output: str) -> float:\n  'd'", {"aka": {"a.x": True}}, "aka says of 'a.x' True; write same, or the difference in a sentence"),
+        ("def f(output: str) -> float:\n  'd'\n  yield", {}, "it yields requests, so its return annotation says whom it asks: -> Steps[Judge, float]"),
+        ("async def f(output: str) -> float:\n  'd'", {}, "a metric does not wait; write def, and yield what a model is to answer"),
+        ("def f(output: str) -> float:\n  'd'", {"threshold": "high"}, "the threshold 'high' is no number"),
+        ("def f(output: str) -> float:\n  'd'", {"threshold": 1, "direction": "none"}, 'with direction="none" nothing passes or fails'),
+        ("def f(output: str) -> float:\n  'd'", {"type": "continuous", "range": (1, 0)}, "range=(1, 0) holds nothing; write the lower end first"),
+        ("def f(output: str) -> float:\n  'd'", {"status": "beta"}, "status 'beta' is none of preview, stable, deprecated, unavailable"),
+        (
+            "def f(output: str) -> float:\n  'd'",
+            {"example": {"outptu": 1}},
+            "the example has 'outptu', which is no field of a record and no option; did you mean",
+        ),
+        ("def f(output: str, *, k: int = 'x') -> float:\n  'd'", {}, "the option k = 'x' is not a whole number"),
+        ("def f(output: str, *, mode: Literal['a', 1] = 'a') -> float:\n  'd'", {}, "the choices of an option are texts"),
+        (
+            "def f(output: str, expected: str) -> float:\n  'd'",
+            {"corpus": object()},
+            "a statistic of all rows takes all references at once; write expected: list[str]",
+        ),
     ],
 )
 def test_a_declaration_that_contradicts_itself_says_how_to_mend_it(source: str, keywords: dict[str, object], sentence: str) -> None:
@@ -138,6 +159,59 @@ def test_a_declaration_that_contradicts_itself_says_how_to_mend_it(source: str, 
         _declared(source, **keywords)
     assert sentence in str(refused.value)
     assert str(refused.value).startswith("house.f (house.py:2)")
+
+
+@pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        (lambda: metric("house.f", tags=["a"]), "@metric has no keyword 'tags'; did you mean status?"),  # type: ignore[call-overload]
+        (lambda: metric("house.f", "Fluency"), "the categories are 'Fluency'; write flags: categories=MetricCategory.Fluency | "),  # type: ignore[call-overload]
+        (lambda: metric(MetricCategory.RAG, MetricCategory.RAG), "the categories are given twice; write them once"),
+        (lambda: metric(5), "@metric takes a name, categories or a function first, not int"),  # type: ignore[call-overload]
+        (lambda: metric("house.f")(dict), "house.f: a metric is declared from a function written with def, not from a type"),
+        (lambda: metric("house.f")(len), "house.f: a metric is declared from a function written with def, not from a builtin_function_or_method"),
+        (lambda: metric("house.f")(polite()), "not from <metric house.polite(output, expected): binary>"),
+    ],
+)
+def test_what_the_decorator_does_not_take_is_said(declared: Any, sentence: str) -> None:
+    with pytest.raises(DeclarationError) as refused:
+        declared()
+    assert sentence in str(refused.value)
+
+
+def test_the_keywords_are_those_that_type_checkers_see() -> None:
+    shown = inspect.signature(get_overloads(metric)[0]).parameters
+    assert tuple(name for name, one in shown.items() if one.kind is inspect.Parameter.KEYWORD_ONLY) == KEYWORDS
+
+
+def test_categories_may_follow_the_name() -> None:
+    @metric("house.kind", MetricCategory.Fluency)
+    def kind(output: str) -> bool:
+        """Kind."""
+        return True
+
+    assert kind.categories == MetricCategory.Fluency | MetricCategory.CodeBased
+
+
+def test_an_option_has_one_form_however_it_is_written() -> None:
+    @metric("house.formed")
+    def formed(output: str, *, at: float = 0, words: tuple[str, ...] = ("a",)) -> float:
+        """Formed."""
+        return at
+
+    assert checked_options(formed, {"words": ["a"], "at": 1}) == {"at": 1.0, "words": ("a",)}
+    assert isinstance(formed.options[0].default, float)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 10**400, True, "1"])
+def test_a_number_is_finite(value: Any) -> None:
+    @metric("house.number")
+    def number(output: str, *, at: float = 0.0) -> float:
+        """A number."""
+        return at
+
+    with pytest.raises(OptionsError, match="is not a number"):
+        checked_options(number, {"at": value})
 
 
 def test_a_name_without_a_dot_is_kept_for_built_ins() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurand.formula.folds import AveragePrecision, ExpectedValue, Share, Worst, average_precision, expected_value, f_beta, share, weighted_f, worst
+from measurand.formula.folds import AveragePrecision, ExpectedValue, Share, Worst, average_precision, expected_value, f_beta, share, worst
+from measurand.formula.overlap import weighted_f
 
 PROBABILITIES = st.lists(st.floats(0.0, 1.0), max_size=20)
 VERDICTS = st.lists(st.sampled_from([0.0, 1.0]), max_size=20)

@@ -37,7 +37,7 @@ def test_rows_are_counted_by_the_fields_they_have() -> None:
 
 
 def test_a_house_column_is_there_where_it_has_a_value() -> None:
-    rows = ({"metadata": {"tier": "gold"}}, {"metadata": {"tier": ""}}, {"metadata": {"tier": None}}, {"metadata": {}}, {})
+    rows: tuple[dict[str, Any], ...] = ({"metadata": {"tier": "gold"}}, {"metadata": {"tier": ""}}, {"metadata": {"tier": None}}, {"metadata": {}}, {})
     found = seen(*rows, columns=("metadata.tier",))
     assert [pattern for pattern in found.somewhere if pattern.startswith("metadata.")] == ["metadata.tier"]
     assert sum(rows_of for have, rows_of in _patterns(found) if "metadata.tier" in have) == 1

@@ -69,7 +69,7 @@ def nan_keeping() -> Iterator[str]:
     @metric("test.nan", categories=MetricCategory.Correctness)
     def keeps(output: str) -> Score[float]:
         """Keeps what JSON does not have."""
-        return Score(0.5, details={"nan": float("nan"), "deep": [{"inf": float("inf")}], 3: output})
+        return Score(0.5, details={"nan": float("nan"), "deep": [{"inf": float("inf"), 3: output}]})
 
     with known(keeps) as name:
         yield name
@@ -77,7 +77,7 @@ def nan_keeping() -> Iterator[str]:
 
 def test_what_json_does_not_have_is_null_in_details(nan_keeping: str) -> None:
     (batch,) = batches([{"id": "a", "output": "x"}], nan_keeping)
-    assert json.loads(batch.results[0][4]) == {"details": {"nan": None, "deep": [{"inf": None}], "3": "x"}}
+    assert json.loads(batch.results[0][4]) == {"details": {"nan": None, "deep": [{"inf": None, "3": "x"}]}}
 
 
 def test_a_score_that_is_no_number_is_an_error_and_no_score() -> None:

@@ -12,7 +12,7 @@ import pytest
 from measurand.core.errors import DataError
 from measurand.core.judged import judged
 from measurand.core.taxonomy import MetricCategory
-from measurand.run.plan import RunOptions, check_expected, make_plan, plan_difference, source_of
+from measurand.run.plan import RunOptions, check_expected, plan_difference, source_of
 
 from .planning import FOUR, codes, known, plan, settings  # noqa: TID252  # tests are imported by path, there is no package to name
 

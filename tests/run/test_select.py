@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from measurand.core.taxonomy import MetricCategory
@@ -12,7 +14,7 @@ from .planning import FOUR, codes, plan  # noqa: TID252  # tests are imported by
 PASSAGES = ({"id": "p", "input": "q", "contexts": ["x", "y"], "reference_contexts": ["y"], "output": "a", "expected": "a"},)
 
 
-def names(*words: str, tables: dict[str, object] | None = None) -> list[str]:
+def names(*words: str, tables: Mapping[str, object] | None = None) -> list[str]:
     made = plan(PASSAGES, *words, tables=tables)
     assert made.ok, made.problems
     return [one.name for one in made.instances]

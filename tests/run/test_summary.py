@@ -76,7 +76,7 @@ def test_rows_in_clusters_are_not_independent(file_store: Store) -> None:
 
 
 def test_errors_and_what_does_not_apply_are_counted_and_never_zero(file_store: Store) -> None:
-    rows = [{"id": "a", **RIGHT}, {"id": "b", "output": {"no": "text"}, "expected": "x"}, {"id": "c", "output": "x"}]
+    rows: Rows = [{"id": "a", **RIGHT}, {"id": "b", "output": {"no": "text"}, "expected": "x"}, {"id": "c", "output": "x"}]
     one = found(file_store, rows, "code_exact_match", on_missing="skip", tables={"run": {"max_error_rate": 1.0}})
     assert (one["mean"], one["rows_scored"], one["errors"], one["not_applicable"]) == (1.0, 1, 1, 1)
 

@@ -178,10 +178,9 @@ def option_type(text: str, where: str) -> OptionType:
 
 @frozen
 class Returned:
-    """What a return annotation says: the number's type, whether it may be undefined, and which instruments are asked."""
+    """What a return annotation says: the number's type, and which instruments are asked. Any metric may give None, which is undefined."""
 
     number: str
-    undefined: bool
     judge: bool
     embedder: bool
     steps: bool
@@ -192,7 +191,7 @@ _NUMBERS = {"bool": "binary", "int": "count", "float": "proportion"}
 
 def returned(text: str, where: str) -> Returned:
     """Reads a return annotation. Raises `DeclarationError` when it is none of those allowed."""
-    inner, undefined = without_none(text)
+    inner, _ = without_none(text)
     judge = embedder = steps = False
     if inner.startswith("Steps[") and inner.endswith("]"):
         steps = True
@@ -201,11 +200,9 @@ def returned(text: str, where: str) -> Returned:
         if not names <= {"Judge", "Embedder"}:
             raise DeclarationError(f"{where}: Steps[{instruments.strip()}, …] names no instrument; write Judge, Embedder or Judge | Embedder")
         judge, embedder = "Judge" in names, "Embedder" in names
-        inner, again = without_none(inner.strip())
-        undefined = undefined or again
+        inner, _ = without_none(inner.strip())
     if inner.startswith("Score[") and inner.endswith("]"):
-        inner, again = without_none(inner[6:-1])
-        undefined = undefined or again
+        inner, _ = without_none(inner[6:-1])
     if inner not in _NUMBERS:
         raise DeclarationError(f"{where}: a metric returns bool, int, float, Score[…] or Steps[…, …], each with | None, not '{text}'")
-    return Returned(_NUMBERS[inner], undefined, judge, embedder, steps)
+    return Returned(_NUMBERS[inner], judge, embedder, steps)

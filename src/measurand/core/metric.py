@@ -28,8 +28,9 @@ _LIFECYCLES: Final[tuple[str, ...]] = get_args(Lifecycle)
 
 NAME_LIMIT: Final = 64
 VERSION_LIMIT: Final = 32
-_NO_OPTION: Final = frozenset({"use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain", "version"})
-"""Keys that every metric has in `[metrics.NAME]`."""
+KEYS_OF_EVERY_METRIC: Final = ("use", "threshold", "judge", "embedding", "draws", "ask", "on_missing", "explain")
+"""What `[metrics.NAME]` takes for any metric."""
+_NO_OPTION: Final = frozenset((*KEYS_OF_EVERY_METRIC, "version"))
 KEYWORDS: Final = (
     "source",
     "aka",

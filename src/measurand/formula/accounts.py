@@ -29,11 +29,11 @@ def _card() -> re.Pattern[str]:
 @cache
 def _issuer() -> re.Pattern[str]:
     return re.compile(
-        r"4\d{12}(?:\d{3}){0,2}"  # Visa
+        r"4\d{15}(?:\d{3})?"  # Visa
         r"|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"  # Mastercard
         r"|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}"  # American Express, Diners Club
         r"|6(?:011|4[4-9]\d|5\d\d)\d{12}(?:\d{3})?|62\d{14,17}"  # Discover, UnionPay
-        r"|35(?:2[89]|[3-8]\d)\d{12}(?:\d{3})?|(?:5[06789]|6\d)\d{10,17}"  # JCB, Maestro
+        r"|35(?:2[89]|[3-8]\d)\d{12}(?:\d{3})?|(?:50(?:18|20|38)|5893|6304|6759|676[1-3])\d{12}"  # JCB, Maestro
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 
+from measurand.formula.composed import composed
 from measurand.formula.marked import marked_answer
 
 
@@ -28,7 +28,7 @@ def chosen_letter(text: str) -> str | None:
 
 def _plain(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = composed(text, "NFKC")
     return _decoration().sub("", text).strip()
 
 

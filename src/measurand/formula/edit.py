@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from functools import cache
 from typing import Final
 
 from measurand.core.errors import CellTimeoutError
+from measurand.formula.composed import composed
 
 LARGEST: Final = 100_000_000_000
 """Characters of one text times characters of the other: beyond, the search for the fewest edits takes more than a few seconds."""
@@ -19,7 +19,7 @@ def levenshtein_ratio(a: str, b: str) -> float:
     Raises `CellTimeoutError` for different texts of more than `LARGEST` pairs of characters.
     """
     if not (a.isascii() and b.isascii()):
-        a, b = unicodedata.normalize("NFC", a), unicodedata.normalize("NFC", b)
+        a, b = composed(a), composed(b)
     if a == b:
         return 1.0
     if len(a) * len(b) > LARGEST:

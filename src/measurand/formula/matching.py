@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 from measurand.core.effort import still_time
 from measurand.formula.arguments import Mode, arguments_fit, json_key
@@ -84,8 +82,7 @@ def paired(expected: Sequence[ExpectedToolCall], calls: Iterable[ToolCall], mode
     return len(pairing)
 
 
-@frozen
-class Agreement:
+class Agreement(NamedTuple):
     """What the calls made and the calls expected share, as multisets, and the names of what only one of them has."""
 
     overlap: Overlap

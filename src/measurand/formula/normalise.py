@@ -15,6 +15,8 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Final
 
+from measurand.formula.composed import composed
+
 ARTICLES: Final = frozenset({"a", "an", "the"})
 ASCII_PUNCTUATION: Final = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
@@ -42,7 +44,7 @@ def folded(text: str) -> str:
     """Composed (NFC) and without case."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return composed(composed(text).casefold())
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -63,7 +65,7 @@ def normalised(text: str) -> str:
 def trimmed(text: str) -> str:
     """Composed (NFC), without white space at the ends."""
     text = text.strip()
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return composed(text)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from measurand.formula.findings import Finding
 
 _NAMED_WITHIN: Final = 30  # characters before a number in which its name must stand
 _FEWEST: Final = 7
+_FEWEST_KINDS: Final = 3  # of characters: 000-000-0000 is no number
 _MOST: Final = 15  # digits, ITU-T E.164
 
 
@@ -22,9 +23,10 @@ def phones(text: str, region: str | None = None) -> Iterator[Finding]:
     """
     for match in _candidate().finditer(text):
         written = match[0].rstrip(" .-/(")
-        start = match.start()
+        written = written if ")" in written else written.lstrip("(")
+        start = match.start() + match[0].index(written)
         digits = sum(map(str.isdigit, written))
-        if _FEWEST <= digits <= _MOST and not _is_other(text, start, written):
+        if _FEWEST <= digits <= _MOST and len(set(written)) > _FEWEST_KINDS and not _is_other(text, start, written):
             still_time()
             if _is_phone(written, region, named=_is_named(text, start), grouped=not written.isdigit()):
                 yield Finding("phone", start, start + len(written))
@@ -45,23 +47,21 @@ def _candidate() -> re.Pattern[str]:
 
 @cache
 def _other() -> re.Pattern[str]:
-    """Days, times, and numbers in groups of three: in digits as a telephone number, but something else."""
+    """Days, years, decimal numbers, numbers in groups of three, ISBNs: in digits as a telephone number, but something else."""
     day = r"(?:19|20)\d\d([ ./-])[01]?\d\1[0-3]?\d|[0-3]?\d([ ./-])[0-3]?\d\2(?:19|20)\d\d"
     return re.compile(
-        rf"(?:{day})(?:[ .-].*)?|\d{{1,3}}(?:[ .]\d{{3}}){{2,}}|(?:19|20)\d\d ?[/-] ?(?:19|20)\d\d|(?:97[89][ -])?\d{{1,5}}-\d{{1,7}}-\d{{1,7}}-\d"
+        rf"(?:{day})(?:[ .-].*)?|[1-9]\d{{0,2}}(?:\.\d{{3}}){{2,}}|(?:19|20)\d\d ?[/-] ?(?:19|20)\d\d|\d+\.\d+|(?:97[89][ -])?\d{{1,5}}-\d{{1,7}}-\d{{1,7}}-\d"
     )
 
 
 def _is_other(text: str, start: int, written: str) -> bool:
-    if _other().fullmatch(written):
-        return True
-    return (
-        re.search(
-            r"(?i)\b(?:isbn|issn|order|invoice|ticket|ref|reference|tracking|id|serial)[\W_]{0,3}(?:no|nr|number|id|1[03])?\W{0,3}$",
-            text[max(0, start - 24) : start],
-        )
-        is not None
-    )
+    return _other().fullmatch(written) is not None or _numbered().search(text, max(0, start - _NAMED_WITHIN), start) is not None
+
+
+@cache
+def _numbered() -> re.Pattern[str]:
+    words = "isbn|issn|order|invoice|ticket|ref|reference|tracking|id|serial"
+    return re.compile(rf"\b(?:{words})[\W_]{{0,3}}(?:no|nr|number|id|1[03])?\W{{0,3}}$", re.IGNORECASE)
 
 
 def _is_named(text: str, start: int) -> bool:

@@ -93,13 +93,13 @@ def _after() -> dict[str, tuple[str, re.Pattern[str]]]:
 @cache
 def _beginning() -> re.Pattern[str]:
     longest_first = sorted(_after(), key=len, reverse=True)
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest_first))})")
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})")
 
 
 def _is_random(kind: str, value: str) -> bool:
-    if is_placeholder(value):
+    if kind != "aws_access_key" and not any(map(str.isdigit, value)):
         return False
-    return kind == "aws_access_key" or (any(map(str.isdigit, value)) and entropy(value[:200]) >= _LEAST_ENTROPY)
+    return not is_placeholder(value) and (kind == "aws_access_key" or entropy(value[:200]) >= _LEAST_ENTROPY)
 
 
 def _private_keys(text: str) -> Iterator[Finding]:

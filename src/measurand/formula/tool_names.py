@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from measurand.core.record import ToolCall
 
 
+@lru_cache(maxsize=1024)
 def name_words(name: str) -> tuple[str, ...]:
     """The words of a name, in small letters: `deleteUser`, `delete_user`, `Delete-User` and `users.delete` hold `delete`, `undelete` does not."""
     return tuple(word.casefold() for word in _boundary().split(name) if word)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, Final, cast
 
 from attrs import evolve
@@ -27,6 +27,7 @@ LATER: Final = ("ragas", "deepeval", "otel", "inspect")
 _SUFFIXES: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".run": "run"}
 _PACKED: Final = ".gz"
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_QUOTED_BREAKS: Final = "\r\n"  # with it, the csv module quotes cells that hold either; lines themselves end in \n
 _GROUP: Final = 2_000
 
 
@@ -107,15 +108,13 @@ def _jsonl(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
 
 
 def _csv(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, FLAT_COLUMNS, lineterminator="\n")
+    lines: list[str] = []
+    writer = csv.DictWriter(SimpleNamespace(write=lines.append), FLAT_COLUMNS, lineterminator=_QUOTED_BREAKS)
     writer.writeheader()
-    for group in _groups(results):
+    for group in chain(_groups(results), [[]]):
         writer.writerows({name: _harmless(value) for name, value in row.items()} for row in group)
-        stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
-        text.seek(0)
-        text.truncate()
-    stream.write(text.getvalue().encode())
+        stream.write("".join(f"{line.removesuffix(_QUOTED_BREAKS)}\n" for line in lines).encode("utf-8", "backslashreplace"))
+        lines.clear()
 
 
 def _harmless(value: Any) -> Any:

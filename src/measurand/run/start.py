@@ -132,9 +132,9 @@ def _first_row(plan: Plan, run_id: str, command: list[str]) -> RunStart:
 
 
 def _kept_mapping(plan: Plan) -> list[dict[str, Any]]:
-    """Which column feeds which field; the sample values only where texts are kept."""
+    """Which column feeds which field. Not the sample values: they are texts of rows, and would outlive a row that is deleted."""
     mapping = plan.dataset.mapping if plan.dataset is not None else ()
-    return [dict(entry) if plan.settings.run.content == "full" else {**entry, "samples": []} for entry in mapping]
+    return [{key: value for key, value in entry.items() if key != "samples"} for entry in mapping]
 
 
 def _effective(plan: Plan) -> dict[str, Any]:
