@@ -84,7 +84,10 @@ def test_problems_as_a_document(here: Here) -> None:
         ('[run]\nmetrcs = ["a"]\n', "metrics.toml:2: [run] metrcs: unknown key metrcs; did you mean metrics?"),
         ("[dta]\n", "metrics.toml:1: [dta]: unknown key dta; did you mean data?"),
         ("[run\n", "metrics.toml:1:5: expected ']' at the end of a table declaration"),
-        ('[run]\nmetrics = ["./evil.py:run"]\n', "metrics.toml:2: [run] metrics: './evil.py:run' names a Python file, and a config never runs code load it with the explicit flag"),
+        (
+            '[run]\nmetrics = ["./evil.py:run"]\n',
+            "metrics.toml:2: [run] metrics: './evil.py:run' names a Python file, and a config never runs code load it with the explicit flag",
+        ),
     ],
 )
 def test_a_config_that_cannot_be_read(here: Here, text: str, told: str) -> None:

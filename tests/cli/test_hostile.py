@@ -119,7 +119,7 @@ def test_a_full_disk_ends_with_3_and_the_same_command_continues(rows: Path, metr
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))
 
-    first = subprocess.run([*METRICS, *words], cwd=folder, capture_output=True, text=True, preexec_fn=full, timeout=60)  # noqa: PLW1509  # no threads here
+    first = subprocess.run([*METRICS, *words], cwd=folder, capture_output=True, text=True, preexec_fn=full, timeout=60)  # no threads here
     assert first.returncode == 3, first.stderr
     assert first.stderr == ""
     text = " ".join(line.strip() for line in first.stdout.splitlines())
@@ -134,7 +134,12 @@ def test_a_full_disk_ends_with_3_and_the_same_command_continues(rows: Path, metr
 
 def test_a_full_disk_behind_stdout_is_said_once_and_the_run_is_stored(rows: Path, metrics: Metrics) -> None:
     folder = rows.parent
-    for words in (["run", "--data", "rows.jsonl", "--metric", "code_output_length"], ["results", "latest"], ["export", "latest"], ["export", "latest", "--format", "csv"]):
+    for words in (
+        ["run", "--data", "rows.jsonl", "--metric", "code_output_length"],
+        ["results", "latest"],
+        ["export", "latest"],
+        ["export", "latest", "--format", "csv"],
+    ):
         with open("/dev/full", "w") as full:
             ran = subprocess.run([*METRICS, *words], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         assert (ran.returncode, ran.stderr) == (2, "stdout: cannot be written: no space left on device\n"), words
@@ -213,7 +218,8 @@ def on_a_terminal(folder: Path, words: Sequence[str], **environ: str) -> tuple[i
 
 @pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("environ", "further", "coloured"), [({}, [], True), ({"NO_COLOR": "1"}, [], False), ({}, ["--color", "never"], False), ({"NO_COLOR": "1"}, ["--color", "always"], True)]
+    ("environ", "further", "coloured"),
+    [({}, [], True), ({"NO_COLOR": "1"}, [], False), ({}, ["--color", "never"], False), ({"NO_COLOR": "1"}, ["--color", "always"], True)],
 )
 def test_a_bar_is_shown_with_and_without_colour(rows: Path, environ: dict[str, str], further: list[str], coloured: bool) -> None:
     code, text = on_a_terminal(rows.parent, ["run", "--data", "rows.jsonl", "--metric", "code_token_f1", *further], **{"NO_COLOR": "", **environ})
@@ -251,7 +257,9 @@ def test_rows_that_reach_out_backtrack_or_write_on_the_terminal(tmp_path: Path, 
     ran = metrics("run", *words, "--on-missing", "skip")
     assert time.monotonic() - began < 20
     assert (ran.code, ran.err) == (0, "")
-    statuses = {one["sample_id"]: one["status"] for one in map(json.loads, metrics("results", "latest", "--metric", "code_json_schema", "--json").out.splitlines())}
+    statuses = {
+        one["sample_id"]: one["status"] for one in map(json.loads, metrics("results", "latest", "--metric", "code_json_schema", "--json").out.splitlines())
+    }
     assert [statuses[f"../../{at}"] for at in range(3)] == ["error", "error", "error"]
     assert statuses["a\x00b"] == "ok"
     for command in (["results", "latest"], ["results", "latest", "--id", "\x1b[2J"], ["check", *words, "--on-missing", "skip"], ["runs", "latest"]):
@@ -296,6 +304,6 @@ def test_a_bomb_is_read_no_further_than_a_row_may_be_long(tmp_path: Path) -> Non
         resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
 
     words = ["run", "--data", "bomb.jsonl.gz", "--metric", "code_output_length"]
-    ran = subprocess.run([*METRICS, *words], cwd=tmp_path, capture_output=True, text=True, preexec_fn=little, timeout=60)  # noqa: PLW1509  # no threads here
+    ran = subprocess.run([*METRICS, *words], cwd=tmp_path, capture_output=True, text=True, preexec_fn=little, timeout=60)  # no threads here
     assert ran.returncode == 2
     assert ran.stderr.startswith("bomb.jsonl.gz:1: the line has more than max_row_bytes 16000000")

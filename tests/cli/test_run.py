@@ -159,7 +159,8 @@ def test_paths_stay_in_the_working_directory_where_that_is_asked(here: Here, tmp
 def test_secrets_are_in_no_output_and_in_no_file(here: Here) -> None:
     here.text(
         "metrics.toml",
-        CONFIG + '[models.j]\nprovider = "openai"\nmodel = "x"\nbase_url = "http://127.0.0.1:1/v1"\napi_key_env = "MY_KEY"\nheaders = { X-Team = "PLANTED1" }\n',
+        CONFIG
+        + '[models.j]\nprovider = "openai"\nmodel = "x"\nbase_url = "http://127.0.0.1:1/v1"\napi_key_env = "MY_KEY"\nheaders = { X-Team = "PLANTED1" }\n',
     )
     words = ["--set", 'models.j.headers={X-Other="PLANTED2"}', '--set=models.j.extra_body={seed="PLANTED3"}', "--name", "n"]
     environ = {"MY_KEY": "PLANTED4", "HTTPS_PROXY": "http://p:PLANTED5@x:1"}

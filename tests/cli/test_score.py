@@ -51,7 +51,9 @@ def test_options_and_thresholds(here: Here) -> None:
 
 def test_another_pattern_is_another_score(here: Here) -> None:
     here.rows("apple.jsonl", [{"id": "a", "output": "Apple"}])
-    scores = [here("score", "code_regex_match", "--data", "apple.jsonl", "--set", f'code_regex_match.pattern="{one}"').lines[0]["score"] for one in ("^A", "^B")]
+    scores = [
+        here("score", "code_regex_match", "--data", "apple.jsonl", "--set", f'code_regex_match.pattern="{one}"').lines[0]["score"] for one in ("^A", "^B")
+    ]
     assert scores == [1.0, 0.0]
 
 
@@ -72,7 +74,10 @@ def test_more_errors_than_allowed_end_with_3(here: Here) -> None:
         (["code_token_f2"], "metrics score: no metric is called 'code_token_f2'; did you mean code_token_f1"),
         (["code_token_f1", "--data", "nope.jsonl"], "nope.jsonl: there is no such file"),
         (["code_token_f1", "--data", "empty.jsonl"], "empty.jsonl: 0 rows: nothing was scored"),
-        (["code_context_recall", "--set", "code_context_recall.kk=3"], "--set metrics.code_context_recall.kk: code_context_recall has no option 'kk'; did you mean k?"),
+        (
+            ["code_context_recall", "--set", "code_context_recall.kk=3"],
+            "--set metrics.code_context_recall.kk: code_context_recall has no option 'kk'; did you mean k?",
+        ),
         (["code_token_f1", "--column", "output=nope"], "column output: no column is called 'nope'"),
         ([], "metrics score: METRIC... is missing"),
     ],

@@ -157,7 +157,15 @@ def test_what_was_asked_to_be_sliced_by_is_kept(content: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("tags", ["x"]), ("metadata.lang", "en"), ("lang", "en"), ("metadata.deep.er", 3), ("metadata.none", None), ("metadata.lang.deeper", None), ("status", None)],
+    [
+        ("tags", ["x"]),
+        ("metadata.lang", "en"),
+        ("lang", "en"),
+        ("metadata.deep.er", 3),
+        ("metadata.none", None),
+        ("metadata.lang.deeper", None),
+        ("status", None),
+    ],
 )
 def test_the_value_a_row_is_sliced_by(name: str, value: Any) -> None:
     assert slice_value({"tags": ["x"], "metadata": {"lang": "en", "deep": {"er": 3}}}, name) == value

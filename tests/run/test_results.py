@@ -109,7 +109,9 @@ def test_a_row_in_full(stored: StoredRun) -> None:
 def test_hostile_texts_are_shown_as_symbols(file_store: Store) -> None:
     rows = [{"id": "\x1b[2J", "output": "\x1b]0;owned\x07ok\rFAKE PASS", "note": "abc\u202etxt.exe", "expected": "x"}]
     hostile = run(file_store, plan(rows, "code_exact_match"))
-    text = "\n".join([*results_lines(stored_results(hostile), hostile, "latest", filtered=False), *row_lines(hostile.row("\x1b[2J"), list(stored_results(hostile)))])
+    text = "\n".join(
+        [*results_lines(stored_results(hostile), hostile, "latest", filtered=False), *row_lines(hostile.row("\x1b[2J"), list(stored_results(hostile)))]
+    )
     assert not any(bad in text for bad in ("\x1b", "\x07", "\r", "\u202e"))
     assert "output: ␛]0;owned␇ok␍FAKE PASS" in text
     assert hostile.row("\x1b[2J").row["output"] == rows[0]["output"]

@@ -126,7 +126,9 @@ def test_another_plan_or_project_begins_a_run_of_its_own(file_store: Store, inte
     assert started(file_store, plan(other.pop("rows", MANY), "test.interrupting", **other)).run_id != first.run_id
 
 
-def test_a_run_that_another_living_process_is_writing_is_not_continued(file_store: Store, interrupting: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_another_living_process_is_writing_is_not_continued(
+    file_store: Store, interrupting: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import socket
 
     interrupting["at"] = 2_500
@@ -152,7 +154,15 @@ def test_no_text_reaches_the_file_of_a_store_that_keeps_none(tmp_path: Path, con
     from measurand.run.store import open_store
 
     rows = [
-        {"id": f"r{at}", "input": "PLANTED in", "output": "PLANTED out", "expected": "PLANTED exp", "contexts": ["PLANTED ctx"], "tags": ["PLANTED tag"], "x": "PLANTED x"}
+        {
+            "id": f"r{at}",
+            "input": "PLANTED in",
+            "output": "PLANTED out",
+            "expected": "PLANTED exp",
+            "contexts": ["PLANTED ctx"],
+            "tags": ["PLANTED tag"],
+            "x": "PLANTED x",
+        }
         for at in range(20)
     ]
     names = ("code_token_f1", "code_json_match", "code_chrf", "code_rouge_l", "code_quoted_spans", "code_context_redundancy")

@@ -25,7 +25,7 @@ def code_refusal(output: str, *, within: PositiveInt = 300) -> Score[bool]:
     Phrases of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese and Korean ("I can't help with that",
     "As an AI …, I cannot …"), in the first 300 characters (`within`). The details say which language, and where. Whether declining is right depends
     on what was asked, so nothing passes or fails.
-    Measured: REFUSALS
+    Measured: of 1 171 replies of models 3 are flagged, 2 of them rightly; of 3 333 questions, passages and human answers none.
     Use it to count refusals where the wording of the models under test is known, or to slice results.
     Not when a polite evasion counts too (ask a judge), nor for "I don't know" and "the documents do not say", which are answers.
     Empty: an empty output is 0: nothing is said, and nothing declined.

@@ -25,7 +25,7 @@ PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
         rf"\bi ?(?:really |simply |just )?{_CANNOT} (?:\w+ly |in good conscience )?{_DO}",
         rf"\bsorry,?{_NEAR}\b(?:can't|cannot|can not|unable to|not able to|won't) (?:\w+ly )?(?:{_DO}|do (?:that|this)|answer that)",
-        rf"\bas an? (?:\w+ ){{0,3}}?(?:ai|language model|assistant|chatbot)\b{_NEAR}\b(?:can't|cannot|can not|unable|not able|not allowed|not permitted|won't|must not|not appropriate)\b",
+        rf"\b(?:as|i'm|i am)(?: just| only)? an? (?:\w+ ){{0,3}}?(?:ai|language model|assistant|chatbot)\b{_NEAR}\b(?:can't|cannot|can not|unable|not able|not allowed|not permitted|won't|must not|not appropriate)\b",
         (
             rf"\b(?:i|we|it|that|this|which|request){_NEAR}\b(?:against|violat\w+) (?:my|our|openai's|the|anthropic's|google's) (?:\w+ ){{0,3}}?"
             r"(?:guidelines?|polic(?:y|ies)|principles|programming|terms|rules)"
