@@ -66,6 +66,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def peers(session: nox.Session) -> None:
+    """How our figures stand to those of other projects, file by file; `nox -s peers -- -v` prints each note."""
+    _installed(session)
+    session.run("python", "-m", "tests.peers", *session.posargs)
+
+
+@nox.session
 def benchmarks(session: nox.Session) -> None:
     """Start-up and throughput; arguments go to benchmarks/rows.py (e.g. `-- 1000000`)."""
     _installed(session)

@@ -1,9 +1,11 @@
-"""Pages that are made from the code at build time: the catalogue, the categories, the record, the command line. A mkdocs hook."""
+"""Pages that are made from the code at build time: the catalogue, the categories, the record, the command line, the peers. A mkdocs hook."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +21,7 @@ from measurand.report.metric_text import computed_example
 if TYPE_CHECKING:
     import click
     from mkdocs.config.defaults import MkDocsConfig
+    from tests.peers.compare import Verdict
 
 HERE: Final = Path(__file__).parent
 PART_NAMES: Final = {"identity": "names the row", "task": "what was asked for", "subject": "what came of it"}
@@ -37,6 +40,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Puts them in the navigation."""
     reference = next(entry["Reference"] for entry in config.nav or [] if isinstance(entry, dict) and "Reference" in entry)
     reference[:0] = ["reference/record.md", "reference/categories.md", "reference/command-line.md"]
+    reference.append("reference/peers.md")
     names = sorted(one.name for one in built_ins())
     config.nav = [*(config.nav or []), {"Catalogue": ["catalogue/index.md", *(f"catalogue/{name}.md" for name in names)]}]
     config.nav.append({"Decisions": [f"adr/{decision.name}" for decision in sorted((HERE / "adr").glob("*.md"))]})
@@ -50,6 +54,7 @@ def generated_pages() -> Mapping[str, str]:
     pages["reference/categories.md"] = categories_page()
     pages["reference/record.md"] = record_page()
     pages["reference/command-line.md"] = command_line_page()
+    pages["reference/peers.md"] = peers_page()
     return pages
 
 
@@ -183,6 +188,61 @@ def _help(command: click.Command, parent: click.Context, name: str) -> str:
     import click
 
     return command.get_help(click.Context(command, info_name=name, parent=parent))
+
+
+# ---------------------------------------------------------------- other projects
+
+
+@cache
+def peers_page() -> str:
+    """Other projects' own cases against our figures: what agrees, where we differ and why, what is not covered. From `tests/peers`, compared anew."""
+    if str(HERE.parent) not in sys.path:
+        sys.path.append(str(HERE.parent))  # tests/ is installed nowhere
+    from tests.peers import compare
+
+    found = compare.compared()
+    head = [
+        "# Other projects' figures",
+        "",
+        f"{len(found)} cases from the tests of other projects, with the values that those projects state, run against the metrics here. Each agrees, deviates for",
+        "a stated reason, or is not covered for a stated reason; the tests fail on anything else. Case by case, from a clone: `python -m tests.peers -v`.",
+        "",
+    ]
+    counts = [f"| {file} | {of['agrees']} | {of['deviates']} | {of['not covered']} |" for file, of in compare.by_file(found)]
+    lines = [*head, "| project | agrees | deviates | not covered |", "| --- | --- | --- | --- |", *counts, ""]
+    lines += ["## Where we differ", "", "| project | theirs | cases | why |", "| --- | --- | --- | --- |", *_reasons(found, "deviates"), ""]
+    lines += ["## Whose metric is which", "", "| project | theirs | here |", "| --- | --- | --- |", *_counterparts(found), ""]
+    lines += ["## Not covered", "", "| project | theirs | cases | why |", "| --- | --- | --- | --- |", *_reasons(found, "not covered"), *_beside(found), ""]
+    return "\n".join(lines)
+
+
+def _reasons(found: list[Verdict], kind: str) -> Iterator[str]:
+    """One row for each file and note."""
+    some = [one for one in found if one.kind == kind]
+    for file, why in dict.fromkeys((one.case.file, one.why) for one in some):
+        these = [one for one in some if (one.case.file, one.why) == (file, why)]
+        theirs = ", ".join(f"`{name}`" for name in dict.fromkeys(one.case.metric for one in these))
+        yield f"| {file} | {theirs} | {len(these)} | {_cell(why)} |"
+
+
+def _beside(found: list[Verdict]) -> Iterator[str]:
+    """Figures that stand beside the compared ones of a case: one row for each file and note."""
+    told = [(one.case.file, why, name) for one in found for name, why in one.aside]
+    for file, why in dict.fromkeys((one[0], one[1]) for one in told):
+        theirs = [name for other, reason, name in told if (other, reason) == (file, why)]
+        distinct = dict.fromkeys(theirs)
+        yield f"| {file} | {', '.join(f'`{name}`' for name in distinct)} | {len(theirs) // len(distinct)} (in part) | {_cell(why)} |"
+
+
+def _counterparts(found: list[Verdict]) -> Iterator[str]:
+    """One row for each metric of theirs: what was compared with it."""
+    for file, theirs in dict.fromkeys((one.case.file, one.case.metric) for one in found if one.names):
+        ours = dict.fromkeys(name for one in found if (one.case.file, one.case.metric) == (file, theirs) for name in one.names)
+        yield f"| {file} | `{theirs}` | {', '.join(_linked(name) for name in ours)} |"
+
+
+def _linked(name: str) -> str:
+    return f"[{name}](../catalogue/{name}.md)" if name in registry else name
 
 
 # ---------------------------------------------------------------- words

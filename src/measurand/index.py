@@ -15,7 +15,7 @@ from measurand.core.metric import Metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.plugins import BrokenPlugin, Plugin, load_plugin, plugins_allowed
 
-FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance")
+FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance", "safety", "quality")
 METHODS: Final = ("code", "llm", "embed")
 PREFIXES: Final = tuple(f"{method}_" for method in METHODS)
 
@@ -55,6 +55,17 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
         "code_average_precision",
         "code_mrr",
         "code_ndcg",
+    ),
+    "safety": (
+        "code_canary_leak",
+        "code_pii_leak",
+        "code_secret_leak",
+        "code_system_prompt_leak",
+        "code_injection_attempt",
+        "code_injection_compliance",
+        "code_forbidden_tool",
+        "code_destructive_action",
+        "code_profanity",
     ),
 }
 """Named lists of metrics. Users add theirs under `[suites]`."""

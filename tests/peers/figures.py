@@ -31,8 +31,8 @@ class Figure(NamedTuple):
         return self if isinstance(self.value, str) else Figure(change(self.value), self.name)
 
 
-def of(name: str, options: Mapping[str, Any] | None = None, part: str | None = None, **fields: Any) -> Figure:
-    """What `measurand.score` says of a row; `part` is a key of its details. A row that cannot be read is an error of the adapter.
+def of(name: str, options: Mapping[str, Any] | None = None, /, **fields: Any) -> Figure:
+    """What `measurand.score` says of a row. A row that cannot be read is a fault of the adapter.
 
     Raises `NotOursError` for a metric that does not exist: nothing has to be changed here when it comes, but its entry under `not_covered` must go.
     """
@@ -41,8 +41,7 @@ def of(name: str, options: Mapping[str, Any] | None = None, part: str | None = N
     result = score(name, options=options, **fields)
     if result.status == "error":
         raise AssertionError(f"{name}: {result.error}")
-    value = result.score if part is None or result.status != "ok" else result.details[part]
-    return Figure(NOT_DEFINED if value is None else float(value), name)
+    return Figure(NOT_DEFINED if result.score is None else result.score, name)
 
 
 def bare(metric: Metric[Any], *fields: Any, **options: Any) -> Figure:
@@ -51,7 +50,8 @@ def bare(metric: Metric[Any], *fields: Any, **options: Any) -> Figure:
         value: Any = metric(*fields, **options)
     except UndefinedError:
         return Figure(NOT_DEFINED, metric.name)
-    return Figure(float(value.value if isinstance(value, Score) else value), metric.name)
+    plain = value.value if isinstance(value, Score) else value
+    return Figure(NOT_DEFINED if plain is None else float(plain), metric.name)
 
 
 def only(params: Mapping[str, Any], *known: str) -> None:

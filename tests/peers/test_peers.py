@@ -1,301 +1,118 @@
-"""Other projects' cases for the text and structure families: each agrees, differs for a stated reason, or is not covered for a stated reason."""
+"""Other projects' cases: each agrees, deviates for a stated reason, or is not covered for a stated reason. `python -m tests.peers` prints which."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 import pytest
-import tomli
 
-from measurand.catalogue import structure, text
-from measurand.core.errors import NotJsonError, UndefinedError
-from measurand.core.jsontext import JsonTextError, parse_answer
-from measurand.core.metric import Score
-from measurand.core.record import Context
-from measurand.formula import rouge, translation
-from measurand.formula.json_values import number_similarity
-from measurand.formula.overlap import Overlap, f1
+from measurand import registry
 
-HERE = Path(__file__).parent
-FILES = ("agentgate", "autoevals", "google_rouge", "hf_evaluate_examples", "inspect", "inspect_math", "openevals", "ragas", "sacrebleu")
-STATED = tomli.loads((HERE / "deviations.toml").read_text(encoding="utf-8"))
-DEVIATIONS = STATED["deviation"]
-NOT_COVERED = STATED["not_covered"]
+from .__main__ import main  # noqa: TID252  # tests are imported by path, there is no package to name
+from .compare import CASES, HERE, KINDS, Case, Stated, Verdict, by_file, compared, read_cases, read_stated, verdict  # noqa: TID252
+from .figures import Figure, NotOursError, of  # noqa: TID252
 
-Case = Mapping[str, Any]
-NOT_DEFINED = "not defined"
+STATED: Final = read_stated()
+VERDICTS: Final = compared()
+BY_ID: Final = {one.case.id: one for one in VERDICTS}
 
 
-def _cases() -> list[Case]:
-    lines = (line for name in FILES for line in (HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
-    return [json.loads(line) for line in lines]
+@pytest.mark.parametrize("found", VERDICTS, ids=lambda found: str(found.case.id))
+def test_a_case_agrees_or_is_explained(found: Verdict) -> None:
+    assert found.kind != "unexplained", f"{found.why}: ours {found.ours}, theirs {found.theirs}"
 
 
-CASES = _cases()
+@pytest.mark.parametrize("place", range(len(STATED.entries)), ids=lambda place: STATED.entries[place]["why"][:60])
+def test_each_statement_explains_some_case_and_gives_a_reason(place: int) -> None:
+    assert len(STATED.entries[place]["why"]) > 20
+    assert any(place in found.entries for found in VERDICTS)
 
 
-def _stated(table: Sequence[Mapping[str, Any]], case: Case) -> Mapping[str, Any] | None:
-    """The entry of a table that is about this case: by id, or by file and metric and the parameters it names."""
-    for entry in table:
-        if case["id"] in entry.get("ids", ()):
-            return entry
-        if "ids" not in entry and case["id"].startswith(f"{entry['file']}/{entry['metric']}/") and _holds(entry.get("params", {}), case["params"]):
-            return entry
-    return None
+@pytest.mark.parametrize("entry", STATED.not_covered, ids=lambda entry: entry["why"][:60])
+def test_no_metric_of_ours_has_a_quantity_that_is_said_not_to_be_covered(entry: dict[str, Any]) -> None:
+    for quantity in entry["quantities"]:
+        assert quantity not in registry
+        assert not [one.name for one in registry if quantity in one.aliases]
 
 
-def _holds(wanted: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-    return all(key in params and (value == "*" or params[key] == value) for key, value in wanted.items())
+@pytest.mark.parametrize(("file", "quantity"), [(entry["file"], quantity) for entry in STATED.not_covered for quantity in entry["quantities"]])
+def test_each_quantity_that_is_not_covered_is_asked_for_by_some_case(file: str, quantity: str) -> None:
+    without = [{**entry, "quantities": [one for one in entry["quantities"] if (entry["file"], one) != (file, quantity)]} for entry in STATED.not_covered]
+    cases = [found.case for found in VERDICTS if found.case.file == file]
+    assert any(verdict(case, Stated(STATED.deviations, without)).kind == "unexplained" for case in cases)
 
 
-# ---------------------------------------------------------------- their cases in our words
+@pytest.mark.parametrize("identity", [one for entry in STATED.deviations for one in entry.get("ids", ())])
+def test_each_deviation_named_by_id_is_one(identity: str) -> None:
+    assert BY_ID[identity].kind == "deviates"
 
 
-def _value(scored: Any) -> float:
-    value: Any = scored.value if isinstance(scored, Score) else scored
-    return float(value)
+def test_each_case_has_its_licence_told() -> None:
+    told = (HERE / "LICENCES.md").read_text(encoding="utf-8")
+    for path in CASES.glob("*.jsonl"):
+        assert f"| {path.name} |" in told
+        row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+        assert row["licence"] in next(line for line in told.splitlines() if line.startswith(f"| {path.name} |"))
 
 
-def _best(metric: Callable[[str, str], Any], output: Any, references: Sequence[Any]) -> float | str:
-    try:
-        return max(_value(metric(str(output), str(reference))) for reference in references)
-    except UndefinedError:
-        return NOT_DEFINED
+# ---------------------------------------------------------------- the comparison itself
 
 
-def _json(output: Any) -> Any:
-    """As a record's output is read for a metric of structure."""
-    if not isinstance(output, str):
-        return output
-    try:
-        return parse_answer(output)
-    except JsonTextError as error:
-        return NotJsonError(str(error), "output")
+def _exact(expected: Any, output: str = "a") -> Case:
+    return Case("autoevals/exact_match/x", "autoevals", "exact_match", {}, {"output": output, "expected": "a"}, expected, 1e-6)
 
 
-def _json_or_text(value: Any) -> Any:
-    """JSON where a text is a JSON list or object, else the text as a JSON value."""
-    found = _json(value)
-    return found if isinstance(found, (dict, list)) else value
+def test_what_differs_without_a_statement_is_unexplained() -> None:
+    found = verdict(_exact(1, output="b"), STATED)
+    assert (found.kind, found.ours, found.theirs) == ("unexplained", 0.0, 1)
 
 
-def _rouge(kind: str, output: str, reference: str) -> Overlap:
-    if kind in ("rouge1", "rouge2"):
-        return rouge.rouge_n(output, reference, int(kind[-1]))
-    return rouge.rouge_l(output, reference) if kind == "rougeL" else rouge.rouge_lsum(output, reference)
+def test_a_stated_deviation_that_agrees_is_unexplained() -> None:
+    entry = {"ids": ["autoevals/exact_match/x"], "why": "it once differed"}
+    assert verdict(_exact(1), Stated([], [])).kind == "agrees"
+    assert verdict(_exact(1), Stated([entry], [])).why == "stated as a deviation, and agrees"
+    assert verdict(_exact(0), Stated([entry], [])).kind == "deviates"
 
 
-def _of_overlap(overlap: Overlap) -> dict[str, float]:
-    return {"precision": overlap.precision, "recall": overlap.recall, "fmeasure": f1(overlap)}
+@pytest.mark.parametrize(("theirs", "kind"), [(0, "deviates"), (1, "unexplained")])
+def test_a_deviation_by_values_explains_these_values_only(theirs: float, kind: str) -> None:
+    entry = {"file": "agenteval_dotnet", "metrics": ["median"], "ours": "not defined", "theirs": 0, "why": "nothing has no median"}
+    case = Case("agenteval_dotnet/median/x", "agenteval_dotnet", "median", {}, {"values": []}, theirs, 1e-6)
+    assert verdict(case, Stated([entry], [])).kind == kind
 
 
-def _google_rouge(case: Case) -> Any:
-    return _of_overlap(_rouge(case["metric"], case["input"]["prediction"], case["input"]["target"]))
+def test_a_file_without_adapter_is_unexplained() -> None:
+    assert verdict(Case("elsewhere/f1/x", "elsewhere", "f1", {}, {}, 1, 1e-6), STATED).kind == "unexplained"
 
 
-def _corpus(fold: translation.CorpusScore, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float | None:
-    state = fold.zero()
-    for output, accepted in zip(outputs, references, strict=True):
-        state = fold.add(state, output, accepted)
-    return fold.value(state)
+def test_a_metric_that_does_not_exist_is_none_of_ours() -> None:
+    with pytest.raises(NotOursError, match="code_of_nothing"):
+        of("code_of_nothing", output="a")
+    assert of("code_exact_match", output="a", expected="a") == Figure(1.0, "code_exact_match")
 
 
-def _sacrebleu(case: Case) -> Any:
-    outputs, references = case["input"]["args"][:2]
-    if case["metric"] in ("BLEU.sentence_score", "sentence_bleu"):
-        return 100 * _value(text.code_bleu(outputs, references))
-    if case["metric"] in ("CHRF.sentence_score", "sentence_chrf"):
-        return 100 * _value(text.code_chrf(outputs, references))
-    if case["metric"] in ("TER.sentence_score", "sentence_ter"):
-        return 100 * _value(text.code_ter(outputs, references))
-    fold = translation.CORPUS_TER if "TER" in case["metric"] or "ter" in case["metric"] else translation.CORPUS_CHRF
-    if "bleu" in case["metric"].lower():
-        fold = translation.CORPUS_BLEU
-    value = _corpus(fold, outputs, list(zip(*references, strict=True)))
-    return None if value is None else 100 * value
+# ---------------------------------------------------------------- the command
 
 
-def _autoevals(case: Case) -> Any:
-    output, expected = case["input"]["output"], case["input"].get("expected")
-    match case["metric"]:
-        case "levenshtein_ratio":
-            return text.code_levenshtein(output, expected)
-        case "numeric_diff":
-            return number_similarity(output, expected)
-        case "exact_match" if isinstance(output, str) and isinstance(expected, str):
-            return text.code_exact_match(output, expected)
-        case "exact_match":
-            return structure.code_json_match(_json_or_text(output), _json_or_text(expected))
-        case "json_diff":
-            return structure.code_json_similarity(_json_or_text(output), _json_or_text(expected))
-        case "valid_json" if "schema" in case["params"]:
-            return _value(structure.code_json_schema(_json(output), case["params"]["schema"]))
-        case "valid_json":
-            return structure.code_json_valid(_json(output))
-    raise KeyError(case["metric"])
+def test_the_command_prints_every_file_and_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert [line.split()[0] for line in lines] == ["file", *(file for file, _ in by_file(VERDICTS)), "total"]
+    assert lines[-1].split()[1:] == [str(sum(one.kind == kind for one in VERDICTS) or "–") for kind in KINDS]
 
 
-def _openevals(case: Case) -> Any:
-    output, expected = case["input"]["outputs"], case["input"]["reference_outputs"]
-    match case["metric"]:
-        case "exact_match":
-            return structure.code_json_match(output, expected)
-        case "levenshtein_similarity":
-            return text.code_levenshtein(json.dumps(output), json.dumps(expected))
-        case "json_match" if case["params"].get("aggregator") == "all":
-            return structure.code_json_match(output, expected)
-        case "json_match":
-            return structure.code_json_similarity(output, expected)
-    raise KeyError(case["metric"])
+def test_the_verbose_command_prints_each_note(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-v"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"{found.kind}: {found.case.id}" in printed for found in VERDICTS if found.kind != "agrees")
+    assert all(entry["why"] in printed for entry in STATED.entries)
 
 
-def _inspect(case: Case) -> Any:
-    kind, arguments = case["metric"], case["params"].get("args", [])
-    metrics: Mapping[str, Callable[[str, str], Any]] = {
-        "scorer.match": text.code_numeric_match,
-        "scorer.math": text.code_numeric_match,
-        "scorer.exact": text.code_normalized_match,
-        "scorer.f1": text.code_token_f1,
-        "scorer.includes": text.code_contains,
-        "scorer.answer": text.code_choice_match if arguments == ["letter"] else text.code_exact_match,
-    }
-    metric = metrics[kind]
-    target = case["input"]["target"]
-    return _best(metric, case["input"]["output"], target if isinstance(target, list) else [target])
-
-
-def _hf(case: Case) -> Any:
-    outputs, references = case["input"]["predictions"], case["input"]["references"]
-    match case["metric"]:
-        case "squad":
-            pairs = [(one["prediction_text"], other["answers"]["text"]) for one, other in zip(outputs, references, strict=True)]
-            return {
-                "exact_match": 100 * fmean(float(_best(text.code_normalized_match, *pair)) for pair in pairs),
-                "f1": 100 * fmean(float(_best(text.code_token_f1, *pair)) for pair in pairs),
-            }
-        case "exact_match":
-            return fmean(map(text.code_exact_match, outputs, references))
-        case "rouge":
-            kinds = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-            return {kind: fmean(f1(_rouge(kind, one, other)) for one, other in zip(outputs, references, strict=True)) for kind in kinds}
-        case "bleu":
-            return _corpus(translation.CORPUS_BLEU, outputs, references)
-    raise KeyError(case["metric"])
-
-
-def _ragas(case: Case) -> Any:
-    output = case["input"]["response"]
-    if case["metric"] == "QuotedSpansAlignment":
-        passages = [Context(passage) for passage in case["input"]["retrieved_contexts"]]
-        try:
-            return _value(text.code_quoted_spans(str(output), passages, min_words=case["params"]["min_span_words"], casefold=case["params"]["casefold"]))
-        except UndefinedError:
-            return NOT_DEFINED
-    reference = str(case["input"]["reference"])
-    match case["metric"]:
-        case "RougeScore":
-            return _of_overlap(_rouge(case["params"]["rouge_type"], output, reference))[case["params"]["mode"]]
-        case "BleuScore":
-            return _value(text.code_bleu(output, [reference]))
-        case "CHRFScore":
-            return _value(text.code_chrf(output, [reference]))
-        case "NonLLMStringSimilarity":
-            return text.code_levenshtein(output, reference)
-        case "ExactMatch":
-            return text.code_exact_match(output, reference)
-        case "StringPresence":
-            return _best(text.code_contains, output, [reference])
-    raise KeyError(case["metric"])
-
-
-def _agentgate(case: Case) -> Any:
-    reference, output = case["input"]["task"]["reference"], case["input"]["trajectory"]["answer"]
-    accepted = [answer for answer in (reference.get("answer"), *reference.get("accepted_answers", ())) if answer]
-    match case["metric"]:
-        case "outcome.exact_match":
-            return _best(text.code_normalized_match, output, accepted) if accepted else NOT_DEFINED
-        case "outcome.f1_token":
-            return _best(text.code_token_f1, output, accepted) if accepted else NOT_DEFINED
-        case "outcome.numeric_accuracy":
-            wanted = reference.get("numeric_answer", reference.get("answer"))
-            tolerance = reference.get("numeric_tolerance", 0.0)
-            return _best(lambda a, b: text.code_numeric_match(a, b, abs_tolerance=tolerance), output, [wanted])
-        case "outcome.json_valid":
-            return structure.code_json_valid(_json(output))
-        case "outcome.schema_compliant":
-            return _value(structure.code_json_schema(_json(output), reference["output_schema"]))
-    raise KeyError(case["metric"])
-
-
-ADAPTERS: Mapping[str, Callable[[Case], Any]] = {
-    "agentgate": _agentgate,
-    "autoevals": _autoevals,
-    "google_rouge": _google_rouge,
-    "hf_evaluate_examples": _hf,
-    "inspect": _inspect,
-    "inspect_math": _inspect,
-    "openevals": _openevals,
-    "ragas": _ragas,
-    "sacrebleu": _sacrebleu,
-}
-
-
-def _expected(case: Case) -> Any:
-    """What the other project says, as one number or several by name."""
-    expected = case["expected"]
-    if expected is None:
-        return NOT_DEFINED
-    if case["id"].startswith("inspect"):
-        return {"C": 1.0, "I": 0.0, "N": 0.0}.get(expected, expected)
-    if case["id"].startswith("openevals/json_match"):
-        return fmean(one["score"] for one in expected)
-    if case["id"].startswith("hf_"):
-        return json.loads(expected[0]["printed"].replace("'", '"'))
-    return expected
-
-
-def _tolerance(case: Case) -> float:
-    """Theirs, and half a unit of the last of two places where they round to two."""
-    return max(float(case.get("tolerance", 1e-6)), 0.005 if case["metric"] == "scorer.f1" or case["id"].startswith("hf_") else 0.0)
-
-
-def _agrees(ours: Any, theirs: Any, tolerance: float) -> bool:
-    if isinstance(theirs, Mapping):
-        return all(_agrees(ours[key], value, tolerance) for key, value in theirs.items())
-    if isinstance(ours, str) or isinstance(theirs, str) or ours is None:
-        return bool(ours == theirs)
-    return bool(abs(ours - theirs) <= tolerance)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
-def test_a_peer_s_case_agrees_or_differs_as_stated(case: Case) -> None:
-    if _stated(NOT_COVERED, case):
-        return
-    ours, theirs = ADAPTERS[case["id"].split("/")[0]](case), _expected(case)
-    agrees = _agrees(ours, theirs, _tolerance(case))
-    deviation = _stated(DEVIATIONS, case)
-    if deviation is None:
-        assert agrees, f"ours {ours}, theirs {theirs}"
-    else:
-        assert not agrees, f"stated as a deviation, and agrees: {ours}"
-
-
-@pytest.mark.parametrize("entry", [*DEVIATIONS, *NOT_COVERED], ids=lambda entry: entry["why"][:60])
-def test_each_statement_is_about_some_case_and_gives_a_reason(entry: Mapping[str, Any]) -> None:
-    assert len(entry["why"]) > 20
-    assert any(_stated([entry], case) for case in CASES)
-    assert {"ids"} <= set(entry) or {"file", "metric"} <= set(entry)
-
-
-def _unknown_ids() -> Iterator[str]:
-    known = {case["id"] for case in CASES}
-    for entry in (*DEVIATIONS, *NOT_COVERED):
-        yield from (one for one in entry.get("ids", ()) if one not in known)
-
-
-def test_each_stated_id_exists() -> None:
-    assert list(_unknown_ids()) == []
+def test_the_command_fails_on_what_is_unexplained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"id": "ranx/precision/x", "metric": "precision", "params": {"extra": [1]}, "input": {"qrels": [[[1, 1]]], "run": [[[1, 1]]]}, "expected": [0.5]}
+    (tmp_path / "ranx.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert "unexplained: ranx/precision/x  ours {'0': 1.0}, theirs {'0': 0.5}" in capsys.readouterr().out
+    assert [case.id for case in read_cases(tmp_path)] == ["ranx/precision/x"]

@@ -25,12 +25,15 @@ def score(session: Session, metrics: tuple[str, ...], as_json: bool, **typed: An
     from measurand.run.stream import score_stream
 
     typed["data"] = typed["data"] or "-"
+    waiting = typed["data"] == "-"  # the next row may be long in coming
     settings = settings_of(session, {**typed, "overrides": tuple(_of_metric(one) for one in typed["overrides"])})
     columns = pairs(typed["columns"], "--column", "FIELD=COLUMN")
     stream = score_stream(settings, metrics, rows_of(typed["data"], settings), columns)
     try:
         for result in stream:
             terminal.json_line(result.to_dict())
+            if waiting:
+                terminal.flush()
         stream.refuse_nothing()
     except ProblemsError as error:
         if not (as_json and terminal.document_printed()):

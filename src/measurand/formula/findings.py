@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 SHOWN: Final = 50
 """Findings that the details list one by one; `count` has all of them."""
 _HIDDEN: Final = "***"
+_LONGEST_PATH: Final = 200
 _TELLING: Final = 5  # characters from which on the first and the last are shown
 
 
@@ -49,7 +50,11 @@ def told(places: Iterable[Place]) -> dict[str, Any]:
 
 def _told(place: Place, finding: Finding) -> dict[str, Any]:
     kind, start, end = finding
-    return {"kind": kind, "start": start, "end": end, "where": place.where, "masked": masked(place.text[start:end])}
+    return {"kind": kind, "start": start, "end": end, "where": _short(place.where), "masked": masked(place.text[start:end])}
+
+
+def _short(where: str) -> str:
+    return where if len(where) <= _LONGEST_PATH else f"{where[:_LONGEST_PATH]}…"
 
 
 def apart(findings: Iterable[Finding]) -> list[Finding]:

@@ -62,8 +62,8 @@ def _ssn(number: str) -> bool:
 
 
 def _sin(number: str) -> bool:
-    """Canada: Luhn; no number begins with 0 or 8."""
-    return number[0] not in "08" and luhn(number)
+    """Canada, Employment and Social Development: Luhn."""
+    return _varied(number) and luhn(number)
 
 
 def _nhs(number: str) -> bool:

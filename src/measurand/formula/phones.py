@@ -12,7 +12,6 @@ from measurand.formula.findings import Finding
 
 _NAMED_WITHIN: Final = 30  # characters before a number in which its name must stand
 _FEWEST: Final = 7
-_FEWEST_KINDS: Final = 3  # of characters: 000-000-0000 is no number
 _MOST: Final = 15  # digits, ITU-T E.164
 
 
@@ -26,7 +25,7 @@ def phones(text: str, region: str | None = None) -> Iterator[Finding]:
         written = written if ")" in written else written.lstrip("(")
         start = match.start() + match[0].index(written)
         digits = sum(map(str.isdigit, written))
-        if _FEWEST <= digits <= _MOST and len(set(written)) > _FEWEST_KINDS and not _is_other(text, start, written):
+        if _FEWEST <= digits <= _MOST and len(set(filter(str.isdigit, written))) > 1 and not _is_other(text, start, written):
             still_time()
             if _is_phone(written, region, named=_is_named(text, start), grouped=not written.isdigit()):
                 yield Finding("phone", start, start + len(written))
@@ -47,10 +46,10 @@ def _candidate() -> re.Pattern[str]:
 
 @cache
 def _other() -> re.Pattern[str]:
-    """Days, years, decimal numbers, numbers in groups of three, ISBNs: in digits as a telephone number, but something else."""
+    """Days, years, decimal numbers, four parts of a version, numbers in groups of three, ISBNs: in digits as a telephone number, but something else."""
     day = r"(?:19|20)\d\d([ ./-])[01]?\d\1[0-3]?\d|[0-3]?\d([ ./-])[0-3]?\d\2(?:19|20)\d\d"
     return re.compile(
-        rf"(?:{day})(?:[ .-].*)?|[1-9]\d{{0,2}}(?:\.\d{{3}}){{2,}}|(?:19|20)\d\d ?[/-] ?(?:19|20)\d\d|\d+\.\d+|(?:97[89][ -])?\d{{1,5}}-\d{{1,7}}-\d{{1,7}}-\d"
+        rf"(?:{day})(?:[ .-].*)?|[1-9]\d{{0,2}}(?:\.\d{{3}}){{2,}}|(?:19|20)\d\d ?[/-] ?(?:19|20)\d\d|\d+\.\d+|\d{{1,3}}(?:\.\d{{1,3}}){{3}}|(?:97[89][ -])?\d{{1,5}}-\d{{1,7}}-\d{{1,7}}-\d"
     )
 
 

@@ -55,6 +55,7 @@ def known_data(text: str, kinds: Sequence[str]) -> tuple[frozenset[str], str]:
 
 def is_known(kind: str, value: str, known: tuple[frozenset[str], str]) -> bool:
     """Whether a finding's text is part of a text that `known_data` has read, whatever its spaces, marks, and country code."""
+    still_time()
     addresses, everything = known
     plain = visible(value).text
     if kind in ("email", "ip"):

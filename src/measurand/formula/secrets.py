@@ -97,9 +97,19 @@ def _beginning() -> re.Pattern[str]:
 
 
 def _is_random(kind: str, value: str) -> bool:
-    if kind != "aws_access_key" and not any(map(str.isdigit, value)):
+    if is_placeholder(value):
         return False
-    return not is_placeholder(value) and (kind == "aws_access_key" or entropy(value[:200]) >= _LEAST_ENTROPY)
+    return kind == "aws_access_key" or (_mixes(value) and not _is_worded(value) and entropy(value[:200]) >= _LEAST_ENTROPY)
+
+
+def _mixes(value: str) -> bool:
+    """Digits, or letters of both cases: of random keys of twenty characters, all but one in a million."""
+    return any(map(str.isdigit, value)) or (not value.islower() and not value.isupper())
+
+
+def _is_worded(value: str) -> bool:
+    """Whether it is words and numbers joined by marks, as names are: learn-with-3-examples, config.api_key_2."""
+    return all(part.isdigit() or (part.isalpha() and part.islower()) for part in re.split(r"[-_.]+", value) if part)
 
 
 def _private_keys(text: str) -> Iterator[Finding]:
@@ -165,7 +175,7 @@ _SHORTEST: Final = 6
 
 
 def _is_secret(name: str, value: str) -> bool:
-    if len(value) < _SHORTEST or is_placeholder(value) or _code().search(value):
+    if len(value) < _SHORTEST or is_placeholder(value) or _code().search(value) or _is_worded(value):
         return False
     kinds = sum(any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit, _is_mark))
     if name.startswith(("pass", "pwd")):
