@@ -78,7 +78,8 @@ def test_without_a_relevant_passage_what_divides_by_r_is_undefined() -> None:
     assert r_precision(ranked) is None
     assert average_precision(ranked) is None
     assert ndcg(ranked) is None
-    assert precision(ranked) == reciprocal_rank(ranked) == 0.0
+    assert reciprocal_rank(ranked) is None
+    assert precision(ranked) == 0.0
 
 
 def test_nothing_found() -> None:

@@ -113,7 +113,7 @@ def code_hit_rate(contexts: list[Context], reference_contexts: list[Context], *,
     Not when several are needed (see `code_context_recall`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
     """
-    return ranking.reciprocal_rank(_judged(contexts, reference_contexts, min_overlap), k) > 0
+    return _defined(ranking.reciprocal_rank(_judged(contexts, reference_contexts, min_overlap), k)) > 0
 
 
 @metric(_RETRIEVAL, source="Voorhees 1999, TREC-8 question answering; trec_eval recip_rank", aka={"trec_eval.recip_rank": _TREC}, example=_FOUR_FOUND)
@@ -126,7 +126,7 @@ def code_mrr(contexts: list[Context], reference_contexts: list[Context], *, k: P
     Not when several are needed (see `code_average_precision`).
     Empty: nothing retrieved: 0; nothing relevant exists: not defined.
     """
-    return ranking.reciprocal_rank(_judged(contexts, reference_contexts, min_overlap), k)
+    return _defined(ranking.reciprocal_rank(_judged(contexts, reference_contexts, min_overlap), k))
 
 
 @metric(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from sys import maxsize
 
 from measurand.formula.checksums import luhn, mod_97
 from measurand.formula.findings import Finding
 
 
-def cards(text: str) -> Iterator[Finding]:
+def cards(text: str, start: int = 0, end: int = maxsize) -> Iterator[Finding]:
     """Payment cards (ISO/IEC 7812): a known issuer's prefix and length, the Luhn digit, in one run or in the groups that stand on cards."""
-    for match in _card().finditer(text):
+    for match in _card().finditer(text, start, end):
         number = re.sub(r"[ -]", "", match[0])
         named_otherwise = match[0] == number and _is_numbered(text, match.start())
         if _issuer().fullmatch(number) and luhn(number) and not named_otherwise:
@@ -48,17 +49,17 @@ def _numbered() -> re.Pattern[str]:
     return re.compile(rf"(?:\b|_)(?:{of})[\W_]{{0,3}}(?:no|nr|number|num|id|nummer)?[\W_]{{0,3}}$", re.IGNORECASE)
 
 
-def ibans(text: str) -> Iterator[Finding]:
+def ibans(text: str, start: int = 0, end: int = maxsize) -> Iterator[Finding]:
     """Bank accounts (ISO 13616): a country's length, in one run or in groups of four, and a remainder of 1 by 97."""
-    for match in _iban().finditer(text):
+    for match in _iban().finditer(text, start, end):
         wanted = _lengths().get(match[1].upper(), 0)
         places = [match.start() + at for at, one in enumerate(match[0]) if one.isalnum()]
         if not wanted or len(places) < wanted:
             continue
-        end = places[wanted - 1] + 1
+        last = places[wanted - 1] + 1
         account = "".join([text[at] for at in places[:wanted]])
-        if not text[end : end + 1].isalnum() and mod_97(account):
-            yield Finding("iban", match.start(), end)
+        if not text[last : last + 1].isalnum() and mod_97(account):
+            yield Finding("iban", match.start(), last)
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from measurand.formula.findings import Finding, apart
 from measurand.formula.visible import visible
 
-_W: Final = r"(?:[^\w.!?]|_){1,4}"  # between two words of one sentence
+_W: Final = r"[\s_,;:'\"()\[\]{}*<>/\\|+=~`´“”«»„&%#@^…-]{1,4}"  # between two words of one sentence
 _FEW: Final = rf"(?:{_W}[^\W_]{{1,20}}){{0,4}}?"
 _EARLIER: Final = "previous|previously|prior|above|earlier|preceding|foregoing|initial|original|your|openai|openais|you"
 _ORDERS: Final = "instructions?|prompts?|guidelines?|directions|directives?|programming|commands?|polic(?:y|ies)|rules|training|orders"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from sys import maxsize
 from typing import NamedTuple
 
 from measurand.formula.checksums import luhn, mod_11_2, mod_11_10, verhoeff, weighted
@@ -26,24 +27,26 @@ class Scheme(NamedTuple):
     holds: Callable[[str], bool]
 
 
-def national_ids(text: str) -> Iterator[Finding]:
+def national_ids(text: str, first: int = 0, last: int = maxsize) -> Iterator[Finding]:
     """The national identity numbers in a text as from `visible`; kinds are `national_id.` and the name of the number."""
-    lowered = text.lower()
     for scheme, pattern, names in _compiled():
-        if names is not None and not names.search(lowered):
-            continue
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text, first, last):
             start, end = match.span()
-            if names is not None and not names.search(lowered, max(0, start - NAMED_WITHIN), start):
+            if names is not None and not names.search(text, max(0, start - NAMED_WITHIN), start):
                 continue
-            if scheme.holds(re.sub(r"[^0-9A-Za-z+]", "", match[0]).upper()):
+            if scheme.holds(_joints().sub("", match[0]).upper()):
                 yield Finding(f"national_id.{scheme.kind}", start, end)
+
+
+@cache
+def _joints() -> re.Pattern[str]:
+    return re.compile(r"[^0-9A-Za-z+]")
 
 
 @cache
 def _compiled() -> list[tuple[Scheme, re.Pattern[str], re.Pattern[str] | None]]:
     edges = r"(?<![\w.,/+])(?<!\w-)(?:{})(?![\w]|[.,/+-]\w)"
-    return [(one, re.compile(edges.format(one.pattern)), re.compile(rf"\b(?:{one.names})\b") if one.names else None) for one in _SCHEMES]
+    return [(one, re.compile(edges.format(one.pattern)), re.compile(rf"\b(?:{one.names})\b", re.IGNORECASE) if one.names else None) for one in _SCHEMES]
 
 
 def _is_date(year: str, month: str, day: str) -> bool:

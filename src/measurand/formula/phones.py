@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from sys import maxsize
 from typing import Final
 
 from measurand.core.effort import still_time
@@ -15,12 +16,12 @@ _FEWEST: Final = 7
 _MOST: Final = 15  # digits, ITU-T E.164
 
 
-def phones(text: str, region: str | None = None) -> Iterator[Finding]:
+def phones(text: str, region: str | None = None, first: int = 0, last: int = maxsize) -> Iterator[Finding]:
     """Numbers with + and a country code; those of `region` as they are written there; without a region, those of North America in groups.
 
     A number in one run of digits counts only after its name ("tel", "call"), and so, in any form, does one of an unknown region.
     """
-    for match in _candidate().finditer(text):
+    for match in _candidate().finditer(text, first, last):
         written = match[0].rstrip(" .-/(")
         written = written if ")" in written else written.lstrip("(")
         start = match.start() + match[0].index(written)

@@ -55,8 +55,10 @@ def r_precision(ranked: Ranked) -> float | None:
     return recall(ranked, ranked.total)
 
 
-def reciprocal_rank(ranked: Ranked, k: int | None = None) -> float:
-    """1 / rank of the first relevant passage (among the first k), 0 when there is none."""
+def reciprocal_rank(ranked: Ranked, k: int | None = None) -> float | None:
+    """1 / rank of the first relevant passage (among the first k), 0 when none was found; None when R = 0."""
+    if not ranked.total:
+        return None
     return next((1.0 / rank for rank, hit in enumerate(ranked.relevant[:k], start=1) if hit), 0.0)
 
 

@@ -247,11 +247,9 @@ def _unknown_slices(slices: Sequence[str], dataset: Dataset, settings: Settings)
     known = {"tags", "cluster", "status", "task", *(f"metadata.{column}" for column in columns)}
     problems = []
     for name in slices:
-        if name.split(".")[0] in FIELDS and (name in known or name.startswith("metadata.")):
-            column = name.removeprefix("metadata.").split(".")[0]
-            if not name.startswith("metadata.") or column in columns or dataset.available.get("metadata"):
-                continue
-        elif name in columns:
+        column = name.removeprefix("metadata.").split(".")[0]
+        inside = name.startswith("metadata.") and "metadata" in columns  # a column called metadata: what it holds is not known before the rows are read
+        if name in known or name in columns or (name.startswith("metadata.") and column in columns) or inside:
             continue
         where = "--by" if name not in settings.run.slices else settings.where(("run", "slices"))
         hint = did_you_mean(name, known) or f"rows can be sliced by {', '.join(sorted(known))}"

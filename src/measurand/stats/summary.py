@@ -140,8 +140,6 @@ def _scored(scores: Floats, tasks: Codes | None, clusters: Codes | None) -> _Row
     planned = int(np.bincount(dense(tasks)).max(initial=0)) if tasks is not None else 0
     if scored.all():
         return _Rows(scores, tasks, clusters, planned)
-    if scored.all():
-        return _Rows(scores, tasks, clusters, planned)
     return _Rows(scores[scored], None if tasks is None else tasks[scored], None if clusters is None else clusters[scored], planned)
 
 
