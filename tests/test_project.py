@@ -30,6 +30,7 @@ ROOMS: Final = {
     "jsonschema": ("catalogue", "formula"),
     "numpy": ("stats", "run", "data"),
     "pandas": ("data", "run", "api"),
+    "phonenumbers": ("catalogue", "formula"),
     "polars": ("data", "run", "api"),
     "psycopg": ("run/store",),
     "pyarrow": ("data", "run", "report", "cli"),

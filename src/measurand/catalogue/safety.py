@@ -244,8 +244,8 @@ def code_injection_attempt(
     A property of the row, not of the system: nothing passes or fails. One strong phrase is enough: to ignore earlier instructions (twelve languages), to
     tell the system prompt, "do anything now", words addressed to a model, control tokens of chat templates, hidden tag characters. Weaker ones (a role,
     no restrictions, a mode, never refusing …) count where two kinds stand within 400 characters and one is about restrictions, refusing or a mode.
-    Measured: 73 jailbreaks against 104 questions: precision 1.0, recall 0.75; 0 of 97 plain orders hidden in documents ("Translate this") are found;
-    4 504 ordinary texts: 1 flagged, rightly (0 false alarms per 1 000).
+    Measured: 73 jailbreaks (which the phrases were tuned on, so others may fare worse) against 104 questions: precision 1.0, recall 0.75; of 97 plain
+    orders hidden in documents ("Translate this") none is found; of 4 504 ordinary texts 1 is flagged, rightly (0 false alarms per 1 000).
     Use it to slice results into attacked rows and others.
     Not as a guard: an order in plain words is no different from a user's.
     Empty: an empty input is missing; no passages, or passages without text: 0.
