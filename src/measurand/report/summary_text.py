@@ -100,10 +100,10 @@ def _basis(summary: Summary) -> list[str]:
     rows = int(info.counts.get("rows") or info.dataset.get("rows") or 0)
     over = f"{counted(rows, 'row')} of {safe(str(info.dataset.get('path', '')))}"
     units = max((one.found.n for one in summary.metrics), default=0)
-    if any(one.found.trials is not None for one in summary.metrics):
-        trials = [one.found.trials for one in summary.metrics if one.found.trials is not None]
-        fewest, most = min(one.fewest for one in trials), max(one.most for one in trials)
-        each = f"{most} trials each" if fewest == most else f"{fewest} to {most} trials each"
+    fullest = max(summary.metrics, key=lambda one: one.found.rows_scored, default=None)  # the metric that says most about the rows
+    trials = fullest.found.trials if fullest is not None else None
+    if trials is not None:
+        each = f"{trials.most} trials each" if trials.fewest == trials.most else f"{trials.fewest} to {trials.most} trials each"
         over += f": {counted(units, 'task')}, {each}; intervals are over tasks"
     elif any(one.found.clustered is not None for one in summary.metrics):
         groups = max(one.found.clustered.n_clusters for one in summary.metrics if one.found.clustered is not None)
