@@ -15,7 +15,7 @@ from measurand.core.metric import Metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.plugins import BrokenPlugin, Plugin, load_plugin, plugins_allowed
 
-FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance", "safety", "quality")
+FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance", "safety", "quality", "conversation")
 METHODS: Final = ("code", "llm", "embed")
 PREFIXES: Final = tuple(f"{method}_" for method in METHODS)
 
@@ -67,6 +67,7 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
         "code_destructive_action",
         "code_profanity",
     ),
+    "conversation": ("code_fact_recall", "code_response_rate"),
 }
 """Named lists of metrics. Users add theirs under `[suites]`."""
 

@@ -1,9 +1,11 @@
-"""Answer quality, as far as it can be counted: does the output decline."""
+"""Answer quality, as far as it can be counted: does the output decline, how hard is it to read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Literal
 
+from measurand.core.errors import UndefinedError
 from measurand.core.metric import Score, metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.findings import Place, told
@@ -34,3 +36,38 @@ def code_refusal(output: str, *, within: PositiveInt = 300) -> Score[bool]:
 
     details = told([Place("output", output, refusals(output, within))])
     return Score(bool(details), details)
+
+
+@metric(
+    MetricCategory.Fluency,
+    direction="none",
+    type="continuous",
+    range=(-math.inf, math.inf),
+    source="Flesch 1948; Kincaid et al. 1975; Smith and Senter 1967",
+    aka={
+        "textstat.flesch_reading_ease": "looks syllables up in a dictionary, and splits sentences otherwise",
+        "textstat.automated_readability_index": "counts punctuation as characters, and splits sentences otherwise",
+    },
+    example={"output": "The Australian platypus is seemingly a hybrid of a mammal and reptilian creature."},
+)
+def code_readability(output: str, *, formula: Literal["flesch", "flesch_kincaid", "ari"] = "flesch") -> Score[float]:
+    """How easy the output is to read, by the length of its words and sentences.
+
+    English only: the constants were fitted to English, and syllables are counted by its spelling. Other languages in Latin letters get a number that means little.
+    flesch: 206.835 − 1.015 · words / sentences − 84.6 · syllables / words; 60 to 70 is plain English, higher is easier, 121.22 is the most.
+    flesch_kincaid: 0.39 · words / sentences + 11.8 · syllables / words − 15.59; ari: 4.71 · characters / words + 0.5 · words / sentences − 21.43, characters
+    being letters and digits; both are US school grades, higher is harder.
+    Words stand between white space or dashes; sentences end with . ! ? or …, at a blank line and at a list item. A figure counts as one syllable.
+    Syllables follow from spelling: right for 98 of 100 running words against the CMU dictionary. The counts are in the details.
+    Use it to describe a system, or to see that a prompt for plain language has an effect.
+    Not as a measure of clarity, nor on short outputs, code or tables: the formulas are meant for 100 words of prose.
+    Empty: an empty output, one without a word of letters, or one whose letters are mostly not Latin: not defined.
+    """
+    from measurand.formula.readability import counted, readability
+
+    counts = counted(output)
+    if not counts.is_readable:
+        is_foreign = counts.foreign > counts.latin
+        raise UndefinedError("most letters of the output are not Latin: the formulas are for English" if is_foreign else "the output has no word", "output")
+    shown = {"words": counts.words, "sentences": counts.sentences, "syllables": counts.syllables, "characters": counts.characters}
+    return Score(readability(counts, formula), shown)
