@@ -33,6 +33,7 @@ ROOMS: Final = {
     "phonenumbers": ("catalogue", "formula"),
     "polars": ("data", "run", "api"),
     "psycopg": ("run/store",),
+    "py3langid": ("catalogue", "formula"),
     "pyarrow": ("data", "run", "report", "cli"),
     "pydantic": ("config",),
     "rapidfuzz": ("catalogue", "formula"),
@@ -66,7 +67,12 @@ def test_a_library_stays_in_its_rooms(library: str) -> None:
 def test_every_third_party_import_is_a_dependency() -> None:
     names = {"SQLAlchemy": "sqlalchemy", "typing-extensions": "typing_extensions"}
     project = PYPROJECT["project"]
-    listed = [*project["dependencies"], *project["optional-dependencies"]["parquet"], *project["optional-dependencies"]["postgres"]]
+    listed = [
+        *project["dependencies"],
+        *project["optional-dependencies"]["language"],
+        *project["optional-dependencies"]["parquet"],
+        *project["optional-dependencies"]["postgres"],
+    ]
     known = {names.get(name, name) for name in (re.split(r"[\[<>= ]", line)[0] for line in listed)}
     frames = {"pandas", "polars"}  # read when a caller passes one, so the caller has it
     implied = {"pydantic_core", "referencing"}  # parts of pydantic and jsonschema
@@ -77,7 +83,12 @@ def test_every_third_party_import_is_a_dependency() -> None:
 def test_every_dependency_has_its_reason() -> None:
     reasons = (ROOT / "docs" / "adr" / "0001-dependencies.md").read_text(encoding="utf-8")
     project = PYPROJECT["project"]
-    for line in [*project["dependencies"], *project["optional-dependencies"]["parquet"], *project["optional-dependencies"]["postgres"]]:
+    for line in [
+        *project["dependencies"],
+        *project["optional-dependencies"]["language"],
+        *project["optional-dependencies"]["parquet"],
+        *project["optional-dependencies"]["postgres"],
+    ]:
         assert re.split(r"[\[<>=]", line)[0] in reasons
 
 

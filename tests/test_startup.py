@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 BANNED = (
-    "asyncio", "httpx2", "importlib.metadata", "inspect_ai", "jsonschema", "numpy", "pandas", "phonenumbers", "polars", "pyarrow", "pydantic", "rapidfuzz", "regex", "rich", "sacrebleu",
+    "asyncio", "httpx2", "importlib.metadata", "inspect_ai", "jsonschema", "numpy", "pandas", "phonenumbers", "polars", "py3langid", "pyarrow", "pydantic", "rapidfuzz", "regex", "rich", "sacrebleu",
     "scipy", "sqlalchemy", "tomli",
 )  # fmt: skip
 ENTRY = "from measurand.cli import main\nassert main({words!r}) == 0\nimport sys\nprint(*sys.modules, file=sys.stderr)"

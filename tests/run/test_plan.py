@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -196,3 +197,13 @@ def test_an_expected_plan_is_the_same_or_a_problem() -> None:
     assert check_expected(made, made.plan_id) is made
     assert check_expected(made, None) is made
     assert codes(check_expected(made, "aaaaaa-bbbbbb-cccccc")) == ["other_plan"]
+
+
+def test_a_library_that_is_not_installed_is_told_before_a_row_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    named = plan([{"id": "a", "output": "text"}], "code_language_match")
+    assert [str(problem) for problem in named.problems] == [
+        "code_language_match: it needs py3langid, which is not installed; python -m pip install 'measurand[language]'"
+    ]
+    by_flag = plan([{"id": "a", "input": "q", "output": "text"}], "category:relevance & code-based")
+    assert [(left.metric, left.missing) for left in by_flag.left_out] == [("code_language_match", ("extra language",))]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from measurand.core.errors import UndefinedError
+from measurand.core.errors import MissingFieldError, UndefinedError
 from measurand.core.metric import Score, metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.formula.findings import Place, told
 
 if TYPE_CHECKING:
     from measurand.core.annotations import PositiveInt
+
+_LIKELY = 0.5
 
 
 @metric(
@@ -71,3 +73,41 @@ def code_readability(output: str, *, formula: Literal["flesch", "flesch_kincaid"
         raise UndefinedError("most letters of the output are not Latin: the formulas are for English" if is_foreign else "the output has no word", "output")
     shown = {"words": counts.words, "sentences": counts.sentences, "syllables": counts.syllables, "characters": counts.characters}
     return Score(readability(counts, formula), shown)
+
+
+@metric(
+    MetricCategory.Relevance,
+    source="py3langid 0.4 (Lui and Baldwin 2012, langid.py)",
+    extra=("language", "py3langid"),
+    aka={"textstat.lang": "sets the language of its formulas, detects none"},
+    example={"input": "Wann öffnet die Bibliothek am Samstag?", "output": "Am Samstag öffnet die Bibliothek um neun Uhr und schließt um sechs."},
+)
+def code_language_match(output: str, input: str | None = None, *, language: str | None = None, letters: PositiveInt = 20) -> Score[bool] | None:
+    """Whether the output is in the language it should be in.
+
+    The language is the option `language` (a code such as "de"; "de-AT" is read as "de"), else that of the input. Languages are told by py3langid, whose
+    model comes with it; it needs the extra: python -m pip install 'measurand[language]'. The first 5 000 characters are read.
+    Not defined where a text has fewer than 20 letters (`letters`; an ideograph or kana counts as four), or where no language is likelier than all others
+    together: short and mixed texts give no evidence.
+    Use it when users write in several languages and should be answered in theirs.
+    Not for code, names or tables, nor to tell close relatives apart (Bosnian and Croatian, Norwegian and Danish).
+    Empty: an empty output, and an empty input where no language is set: not defined.
+    """
+    from measurand.formula.language import spelled
+
+    wanted = spelled(language) if language is not None else _language_of("input", input, letters)
+    found = _language_of("output", output, letters)
+    return Score(found == wanted, {"language": found, "expected": wanted})
+
+
+def _language_of(field: str, text: str | None, letters: int) -> str:
+    from measurand.formula.language import detected, evidence
+
+    if text is None:
+        raise MissingFieldError("the row has no input, and the option language is not set", field)
+    if evidence(text) < letters:
+        raise UndefinedError(f"the {field} has too few letters to tell its language", field)
+    found = detected(text)
+    if found.confidence < _LIKELY:
+        raise UndefinedError(f"the language of the {field} is not clear: {found.language} has {found.confidence:.2f}", field)
+    return found.language

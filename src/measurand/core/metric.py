@@ -45,6 +45,7 @@ KEYWORDS: Final = (
     "since",
     "status",
     "replaced_by",
+    "extra",
 )
 """What `@metric` takes by keyword."""
 ADAPTERS: Final = ("ragas", "deepeval")
@@ -145,6 +146,8 @@ class Metric(Generic[F]):
     """The object behind a class-based metric (see `core/opaque.py`), else None."""
     judged: Any = None
     """The question behind a judged metric (see `core/judged.py`), else None."""
+    extra: tuple[str, str] | None = None
+    """The extra of this package that the metric needs, and the module it brings: ("language", "py3langid")."""
 
     def __repr__(self) -> str:
         return f"<metric {self.name}({', '.join(self.requires)}): {self.type}>"
@@ -223,6 +226,7 @@ def metric(
     since: str = "0.1.0",
     status: Lifecycle = "stable",
     replaced_by: str | None = None,
+    extra: tuple[str, str] | None = None,
 ) -> Callable[[F], Metric[F]]: ...
 @overload
 def metric(first: F) -> Metric[F]: ...
@@ -330,6 +334,7 @@ def declared_metric(
     replaced_by: str | None = None,
     opaque: Any = None,
     judged: Any = None,
+    extra: tuple[str, str] | None = None,
 ) -> Metric[Any]:
     """Builds a metric from its parts, whatever form it was written in, and refuses what contradicts itself."""
     groups = tuple(tuple(group) for group in one_of)
@@ -378,6 +383,7 @@ def declared_metric(
         origin=origin,
         opaque=opaque,
         judged=judged,
+        extra=extra,
     )
 
 

@@ -21,7 +21,7 @@ from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry
 from measurand.run.availability import Availability
 from measurand.run.grouping import split_tasks
-from measurand.run.select import LeftOut, choose, wanted_metrics
+from measurand.run.select import LeftOut, choose, is_installed, wanted_metrics
 
 
 @frozen
@@ -144,7 +144,7 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
                 "nothing_selected", where, f"the selection leaves nothing that these rows can feed: {lacking}", "metrics list --for FILE shows what they can"
             )
         )
-    problems += [problem for one in chosen.instances for problem in uninstrumented(one)]
+    problems += [problem for one in chosen.instances for problem in unready(one)]
     unique = tuple(dict.fromkeys(problems))
     return Plan(
         settings,
@@ -257,8 +257,11 @@ def _unknown_slices(slices: Sequence[str], dataset: Dataset, settings: Settings)
     return problems
 
 
-def uninstrumented(one: Instance) -> list[Problem]:
-    """What keeps a metric that asks a model from running here."""
+def unready(one: Instance) -> list[Problem]:
+    """What keeps a metric from running here: a library that is not installed, a model that this version cannot ask."""
+    extra = one.metric.extra
+    if extra is not None and not is_installed(extra[1]):
+        return [Problem("not_installed", one.name, f"it needs {extra[1]}, which is not installed", f"python -m pip install 'measurand[{extra[0]}]'")]
     if not (one.metric.judge or one.metric.embedder) or one.metric.opaque is not None:
         return []
     what = "a judge" if one.metric.judge else "an embedding model"

@@ -137,6 +137,8 @@ def _instance(one: Wanted, settings: Settings, availability: Availability | None
         raise UsageError(evolve(found, hint=f"{near} {found.hint}".strip()) if near else found)
     own_table = settings.metrics.get(found.name) if table is None else table
     options = {**(own_table.options if own_table is not None else {}), **one.options}
+    if not one.named and found.extra is not None and not is_installed(found.extra[1]):
+        return LeftOut(found.name, (f"extra {found.extra[0]}",))
     if not one.named and set(found.needs_options) - set(options):
         return LeftOut(found.name, tuple(f"option {name}" for name in found.needs_options if name not in options))
     if not one.named and availability is not None and availability.fed(found) == 0:
@@ -172,3 +174,10 @@ def _with_settings(made: Instance, table: Any, settings: Settings) -> Instance:
         explain=setting("explain"),
         on_missing=setting("on_missing"),
     )
+
+
+def is_installed(module: str) -> bool:
+    """Whether a library that only some metrics need is there. It is not imported."""
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None

@@ -14,7 +14,7 @@ from measurand.core.result import MetricResult
 from measurand.data.dataset import RecordRow
 from measurand.data.source import ReadOptions, open_source
 from measurand.data.stream import stream
-from measurand.run.plan import uninstrumented
+from measurand.run.plan import unready
 from measurand.run.select import choose, wanted_metrics
 
 
@@ -58,7 +58,7 @@ def score_stream(settings: Settings, metrics: Sequence[str], data: Any, columns:
     """Opens the rows and resolves the metrics. Raises `ProblemsError` with everything that is wrong with either, before a row is read."""
     wanted, problems = wanted_metrics(metrics, settings, "metrics score")
     chosen = choose(wanted, settings, None)
-    problems += [*chosen.problems, *(problem for one in chosen.instances for problem in uninstrumented(one))]
+    problems += [*chosen.problems, *(problem for one in chosen.instances for problem in unready(one))]
     if problems:
         raise ProblemsError(tuple(dict.fromkeys(problems)))
     if not chosen.instances:
