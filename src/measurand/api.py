@@ -14,7 +14,8 @@ from measurand.core.coerce import typed_fields
 from measurand.core.errors import Problem, ProblemsError, RunIncompleteError, UsageError, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance, instance
-from measurand.core.metric import Metric, OptionsError
+from measurand.core.metric import Metric
+from measurand.core.options import OptionsError
 from measurand.core.result import MetricResult
 from measurand.index import registry
 

@@ -7,7 +7,8 @@ import pytest
 
 from measurand.core.annotations import Column, PositiveInt
 from measurand.core.errors import DeclarationError
-from measurand.core.metric import KEYWORDS, Metric, OptionsError, Score, checked_options, metric, same
+from measurand.core.metric import KEYWORDS, Metric, Score, metric, same
+from measurand.core.options import OptionsError, checked_options
 from measurand.core.request import Ask, Embedder, Judge, Steps
 from measurand.core.taxonomy import MetricCategory
 

@@ -125,3 +125,24 @@ def test_retrieving_everything_twice_changes_only_the_second_half(found: list[Co
     once, twice = judge(found, references, 0.8), judge([*found, *found], references, 0.8)
     assert twice.relevant[: len(found)] == once.relevant
     assert not any(twice.relevant[len(found) :])
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+LISTS = st.tuples(st.lists(NAMES, max_size=8), st.lists(st.tuples(NAMES, st.none() | st.sampled_from([-1.0, 0.0, 1.0, 3.0])), max_size=6))
+
+
+@given(LISTS)
+def test_a_bare_text_does_as_an_id_does(lists: tuple[list[str], list[tuple[str, float | None]]]) -> None:
+    """Lists of ids take a quick way of their own; texts that are ids take the general one."""
+    names, graded = lists
+    by_id = judge([_id(name) for name in names], [_id(name, grade) for name, grade in graded], 0.8)
+    by_text = judge([_text(name) for name in names], [Context(name, score=grade) for name, grade in graded], 0.8)
+    assert by_id == by_text
+
+
+@given(LISTS)
+def test_among_ids_copies_are_the_ranks_that_repeat_an_earlier_one(lists: tuple[list[str], list[tuple[str, float | None]]]) -> None:
+    names, graded = lists
+    ranked = judge([_id(name) for name in names], [_id(name, grade) for name, grade in graded], 0.8)
+    assert ranked.copies == {rank for rank, name in enumerate(names) if name in names[:rank]}
+    assert sum(ranked.relevant) <= ranked.total

@@ -9,7 +9,8 @@ from typing import Any
 from attrs import field, frozen
 
 from measurand.core.annotations import is_number
-from measurand.core.metric import Metric, OptionsError, checked_options
+from measurand.core.metric import Metric
+from measurand.core.options import OptionsError, checked_options
 
 
 @frozen(eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVa
 from attrs import frozen
 
 from measurand.core.annotations import FIELD_ANNOTATIONS, OptionType, annotation_text, column_of, is_number, option_type, returned, without_none
-from measurand.core.errors import DeclarationError, MeasurandError, did_you_mean
+from measurand.core.errors import DeclarationError, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.score import Score
 from measurand.core.taxonomy import DERIVED, MetricCategory, derived_flags
@@ -567,36 +567,3 @@ def _compiled(code: Any) -> tuple[Any, ...]:
     """What a code object does, without where it lies in memory: nested functions are constants of it."""
     constants = [_compiled(one) if hasattr(one, "co_code") else one for one in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames
-
-
-class OptionsError(MeasurandError):
-    """Options that a metric does not take; `problems` are sentences."""
-
-    exit_code = 2
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(problems))
-
-
-def wrong_options(one: Metric[Any], given: Mapping[str, Any]) -> list[str]:
-    """A sentence for each option that the metric does not have or whose value it does not take."""
-    known = {option.name: option for option in one.options}
-    problems: list[str] = []
-    for name, value in given.items():
-        option = known.get(name)
-        if option is None:
-            takes = did_you_mean(name, (*known, *KEYS_OF_EVERY_METRIC)) or (f"it takes {', '.join(known)}" if known else "it takes no options")
-            problems.append(f"{one.name} has no option '{name}'; {takes}")
-        elif not option.type.accepts(value):
-            problems.append(f"{one.name}: {name} = {value!r} is not {option.type.allowed}")
-    return problems
-
-
-def checked_options(one: Metric[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a metric with their values. Raises `OptionsError` with every unknown name, wrong type and missing required option."""
-    problems = wrong_options(one, given)
-    problems += [f"{one.name} needs the option '{name}', which has no default" for name in one.needs_options if name not in given]
-    if problems:
-        raise OptionsError(problems)
-    return {option.name: option.type.keep(given[option.name]) if option.name in given else option.default for option in one.options}

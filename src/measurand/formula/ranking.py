@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable
 from math import log2
-from typing import Final, Literal
-
-from attrs import frozen
+from typing import Final, Literal, NamedTuple
 
 Gains = Literal["linear", "exp"]
 LARGEST_EXP_GRADE: Final = 1000  # 2^1024 is no float
 
 
-@frozen
-class Ranked:
+class Ranked(NamedTuple):
     """A ranked list against its judgements.
 
     `grades`: for each rank the grade of the passage found there; None where nobody judged it. `copies`: ranks (from 0) that only repeat an
@@ -80,10 +76,13 @@ def ndcg(ranked: Ranked, k: int | None = None, gains: Gains = "linear") -> float
 
     gain = grade (trec_eval ndcg), or 2^grade − 1 with gains "exp" (Burges et al. 2005); below 0 is 0. Raises `OverflowError` for a grade over 1000 with "exp".
     """
-    best = _dcg(sorted((_gain(grade, gains) for grade in ranked.ideal), reverse=True), k)
+    ideal = sorted([grade for grade in ranked.ideal if grade > 0], reverse=True)
+    best = _discounted(enumerate(ideal[:k], start=1), gains)
     if not best:
         return None
-    return _dcg([0.0 if grade is None or rank in ranked.copies else _gain(grade, gains) for rank, grade in enumerate(ranked.grades)], k) / best
+    copies = ranked.copies
+    found = [(rank, grade) for rank, grade in enumerate(ranked.grades[:k], start=1) if grade is not None and grade > 0 and rank - 1 not in copies]
+    return _discounted(found, gains) / best
 
 
 def unjudged(ranked: Ranked, k: int | None = None) -> float:
@@ -92,15 +91,15 @@ def unjudged(ranked: Ranked, k: int | None = None) -> float:
     return sum(grade is None for grade in first) / len(first) if first else 0.0
 
 
-def _gain(grade: float, gains: Gains) -> float:
-    if grade <= 0:
-        return 0.0
+def _discounted(ranked: Iterable[tuple[int, float]], gains: Gains) -> float:
+    """Σ gain / log2(rank + 1) over pairs of a rank, from 1, and a grade above 0."""
+    summed = 0.0
     if gains == "linear":
-        return float(grade)
-    if grade > LARGEST_EXP_GRADE:
-        raise OverflowError(f"2^{grade:g} is too large")
-    return float(2.0**grade) - 1.0
-
-
-def _dcg(gained: Sequence[float], k: int | None) -> float:
-    return sum(gain / log2(rank + 1) for rank, gain in enumerate(islice(gained, k), start=1) if gain)
+        for rank, grade in ranked:
+            summed += grade / log2(rank + 1)
+        return summed
+    for rank, grade in ranked:
+        if grade > LARGEST_EXP_GRADE:
+            raise OverflowError(f"2^{grade:g} is too large")
+        summed += (2.0**grade - 1.0) / log2(rank + 1)
+    return summed

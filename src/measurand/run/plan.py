@@ -15,7 +15,7 @@ from measurand.config import Settings
 from measurand.core.errors import DataError, Problem, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance
-from measurand.core.metric import wrong_options
+from measurand.core.options import wrong_options
 from measurand.data.dataset import Dataset, Selection, survey
 from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry

@@ -13,7 +13,8 @@ from measurand.config import Settings
 from measurand.config.work import CODE_HINT, CODE_IN_CONFIG
 from measurand.core.errors import Problem, UsageError, did_you_mean
 from measurand.core.instance import Instance, instance
-from measurand.core.metric import Metric, OptionsError
+from measurand.core.metric import Metric
+from measurand.core.options import OptionsError
 from measurand.core.taxonomy import MetricCategory
 from measurand.index import SUITES, registry
 from measurand.run.availability import Availability
