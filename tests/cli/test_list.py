@@ -228,7 +228,7 @@ TICKETS = "Question,Answer,Docs,Lang\nWhere?,There,A passage,en\nWhen?,Now,Anoth
 
 def test_for_says_what_can_be_measured_what_almost_and_how_columns_are_read(metrics: Metrics, tmp_path: Path) -> None:
     (tmp_path / "tickets.csv").write_text(TICKETS)
-    ran = metrics("list", "--for", "tickets.csv", COLUMNS="200")
+    ran = metrics("list", "--for", "tickets.csv", COLUMNS="2000")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     fed = registry.query(available={"input", "output"})
