@@ -23,7 +23,9 @@ _GRADED = {
     "contexts": [{"id": "d1"}, {"id": "d7"}, {"id": "d3"}],
     "reference_contexts": [{"id": "d1", "score": 1}, {"id": "d3", "score": 3}, {"id": "d7", "score": 0}],
 }
-_TREC = "ranks by score, ties by document id; here the order of the list is the rank"
+_TREC_RANKS = "ranks by score, ties by document id; here the order of the list is the rank"
+_TREC = f"{_TREC_RANKS}. It gives a question without a relevant document 0; here such a row is not defined"
+_OF_100 = "ids only, on a scale of 0 to 100"
 
 
 @metric(
@@ -34,7 +36,8 @@ _TREC = "ranks by score, ties by document id; here the order of the list is the 
         "ragas.IDBasedContextPrecision": "ids only, without `k`; NaN where nothing was retrieved",
         "ragas.ContextPrecision": "average precision of a judge's verdicts (see `llm_context_precision`)",
         "deepeval.ContextualPrecisionMetric": "average precision of a judge's verdicts (see `llm_context_precision`)",
-        "trec_eval.P_k": _TREC,
+        "autoevals.ContextPrecision": "one verdict of a judge on all passages together: useful for the expected answer or not",
+        "trec_eval.P_k": _TREC_RANKS,
     },
     example=_FOUR_FOUND,
 )
@@ -46,7 +49,7 @@ def code_context_precision(contexts: list[Context], reference_contexts: list[Con
     Two passages are the same by id; where one has none, by text, else by token F1 ≥ `min_overlap`. The order of the list is the rank.
     Use it when irrelevant passages cost tokens or mislead.
     Not when their order matters (see `code_ndcg`, `code_average_precision`), or without gold passages (see `llm_context_relevance`).
-    Empty: nothing retrieved: 0; nothing relevant exists (`reference_contexts` empty): not defined.
+    Empty: nothing retrieved, or every reference has grade 0: 0; nothing relevant exists (`reference_contexts` empty): not defined.
     """
     return ranking.precision(_judged(contexts, reference_contexts, min_overlap), k)
 
@@ -60,6 +63,8 @@ def code_context_precision(contexts: list[Context], reference_contexts: list[Con
         "ragas.LLMContextRecall": "share of the reference answer's sentences that a judge finds supported (see `llm_context_recall`)",
         "ragas.NonLLMContextRecall": "the share of reference texts that some retrieved text resembles by edit distance",
         "deepeval.ContextualRecallMetric": "share of the expected output's sentences that a judge finds supported (see `llm_context_recall`)",
+        "autoevals.ContextRecall": "share of the expected answer's sentences that a judge finds supported (see `llm_context_recall`)",
+        "AgentEval.RecallAtKMetric": _OF_100,
         "trec_eval.recall_k": _TREC,
     },
     example=_FOUR_FOUND,
@@ -76,7 +81,12 @@ def code_context_recall(contexts: list[Context], reference_contexts: list[Contex
     return _defined(ranking.recall(_judged(contexts, reference_contexts, min_overlap), k))
 
 
-@metric(_RETRIEVAL, source="van Rijsbergen 1979; trec_eval set_F", aka={"trec_eval.set_F": "ids only, without `k`"}, example=_FOUR_FOUND)
+@metric(
+    _RETRIEVAL,
+    source="van Rijsbergen 1979; trec_eval set_F",
+    aka={"trec_eval.set_F": "ids only, without `k`; a question without a relevant document is 0 there and not defined here"},
+    example=_FOUR_FOUND,
+)
 def code_context_f1(contexts: list[Context], reference_contexts: list[Context], *, k: PositiveInt | None = None, min_overlap: Share = 0.8) -> float:
     """Harmonic mean of context precision and context recall.
 
@@ -116,7 +126,12 @@ def code_hit_rate(contexts: list[Context], reference_contexts: list[Context], *,
     return _defined(ranking.reciprocal_rank(_judged(contexts, reference_contexts, min_overlap), k)) > 0
 
 
-@metric(_RETRIEVAL, source="Voorhees 1999, TREC-8 question answering; trec_eval recip_rank", aka={"trec_eval.recip_rank": _TREC}, example=_FOUR_FOUND)
+@metric(
+    _RETRIEVAL,
+    source="Voorhees 1999, TREC-8 question answering; trec_eval recip_rank",
+    aka={"AgentEval.MRRMetric": _OF_100, "trec_eval.recip_rank": _TREC},
+    example=_FOUR_FOUND,
+)
 def code_mrr(contexts: list[Context], reference_contexts: list[Context], *, k: PositiveInt | None = None, min_overlap: Share = 0.8) -> float:
     """Reciprocal rank of the first relevant passage; its mean over rows is the MRR.
 

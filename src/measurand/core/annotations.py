@@ -21,6 +21,8 @@ Share: TypeAlias = float
 """For an option: a number in [0, 1]."""
 Pattern: TypeAlias = str
 """For an option: a regular expression in the syntax of the `regex` package."""
+LanguageTag: TypeAlias = str
+"""For an option: a language tag (de, pt-BR) of a language that the detector knows; kept as the detector's code."""
 
 
 FIELD_ANNOTATIONS: Final = (
@@ -121,6 +123,18 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
+def _is_language(value: object) -> bool:
+    from measurand.formula.language import code_of
+
+    return isinstance(value, str) and code_of(value) is not None
+
+
+def _language(value: str) -> str | None:
+    from measurand.formula.language import code_of
+
+    return code_of(value)
+
+
 def _are_texts(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
 
@@ -138,6 +152,7 @@ _OPTION_TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str, Callable[[An
     "Share": (lambda v: is_number(v) and 0 <= v <= 1, "a number from 0 to 1", float),
     "str": (lambda v: isinstance(v, str), "a text", _as_given),
     "Pattern": (_is_pattern, "a regular expression", _as_given),
+    "LanguageTag": (_is_language, 'the tag of a language that the detector knows, such as "de" or "pt-BR"', _language),
     "bool": (lambda v: isinstance(v, bool), "true or false", _as_given),
     "list[str]": (_are_texts, "a list of texts", list),
     "tuple[str, ...]": (_are_texts, "a list of texts", tuple),
