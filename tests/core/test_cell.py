@@ -140,6 +140,9 @@ def test_a_house_column_is_fed_from_metadata() -> None:
 
     assert run(tier_named, output="gold plan", metadata={"customer_tier": "gold"}).score == 1.0
     assert run(tier_named, output="gold plan", metadata={}).status == "not_applicable"
+    misshapen = run(tier_named, output="gold plan", metadata="a text")
+    assert misshapen.error is not None
+    assert (misshapen.status, misshapen.error.code, misshapen.error.field) == ("error", "invalid_field", "metadata.customer_tier")
 
 
 def test_a_one_of_group_needs_one() -> None:

@@ -119,7 +119,10 @@ def _reader(name: str) -> Callable[[Mapping[str, Any]], Any] | None:
     column = name.removeprefix("metadata.")
 
     def read(fields: Mapping[str, Any]) -> Any:
-        value = fields.get("metadata", {}).get(column)
+        metadata = fields.get("metadata", {})
+        if type(metadata) is Invalid:
+            return metadata
+        value = metadata.get(column)
         return _ABSENT if value is None or value == "" else value
 
     return read
