@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurand.stats.clusters import cluster_totals, cr2
-from measurand.stats.distributions import t_quantile
 from measurand.stats.guarded import few_off_the_mode, guarded_clusters, guarded_rows
+from measurand.stats.student import t_quantile
 
 
 def test_by_hand() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from measurand.stats.clusters import cr2
-from measurand.stats.distributions import t_quantile
 from measurand.stats.intervals import mean_interval, t_interval
 from measurand.stats.proportions import effective_n, wilson
+from measurand.stats.student import t_quantile
 
 INF = math.inf
 SPREAD = np.linspace(0.05, 0.95, 40)  # 40 different values: nothing to guard

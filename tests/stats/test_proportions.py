@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from measurand.stats.distributions import Z95, t_quantile
+from measurand.stats.distributions import Z95
 from measurand.stats.proportions import effective_n, wilson
+from measurand.stats.student import t_quantile
 
 
 def test_published_example() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurand.stats.distributions import t_quantile
 from measurand.stats.intervals import mean_interval
 from measurand.stats.quantiles import quantile_interval
+from measurand.stats.student import t_quantile
 from measurand.stats.summary import ALL_STATISTICS, MetricSummary, summarise_metric
 
 NAN = math.nan

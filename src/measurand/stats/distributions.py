@@ -1,23 +1,18 @@
-"""The few distribution functions the intervals need. The only file that touches scipy (its `special` part: `scipy.stats` costs 100 MB)."""
+"""The few distribution functions the intervals need. The only file that touches scipy, and only where a run has quantiles to bound (see `student.py`)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from typing import Final
 
-from scipy import special
-
 Z95: Final = 1.959963984540054
 """The 0.975 quantile of the normal distribution."""
 
 
-def t_quantile(p: float, df: float) -> float:
-    """The p quantile of Student's t with df > 0 degrees of freedom, which need not be whole."""
-    return float(special.stdtrit(df, p))
-
-
 def binomial_cdf(k: int, n: int, p: float) -> float:
     """P(X ≤ k), X binomial with n trials and probability p."""
+    from scipy import special
+
     return float(special.bdtr(float(k), n, p))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from measurand.stats.arrays import Floats, blocks
 from measurand.stats.clusters import ClusterTotals, cluster_variance, degrees_of_freedom
-from measurand.stats.distributions import t_quantile
+from measurand.stats.student import t_quantile
 
 FEW_ROWS: Final = 20
 """Fewer rows than this off the most common value: the interval is guarded."""

@@ -10,10 +10,10 @@ from attrs import evolve, frozen
 
 from measurand.stats.arrays import Codes, Floats, same_length
 from measurand.stats.clusters import Clustered, ClusterTotals, cluster_totals, clustered_error, in_units, naive_variance
-from measurand.stats.distributions import t_quantile
 from measurand.stats.guarded import few_off_the_mode, guarded_clusters, guarded_rows
 from measurand.stats.means import ORDINARY, mean, unit_exponent, zero_or_one
 from measurand.stats.proportions import effective_n, wilson
+from measurand.stats.student import t_quantile
 
 NO_INTERVAL: Final = "none"
 FEW_CLUSTERS: Final = "few clusters"

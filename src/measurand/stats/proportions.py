@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from measurand.stats.distributions import Z95, t_quantile
+from measurand.stats.distributions import Z95
+from measurand.stats.student import t_quantile
 
 
 def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
