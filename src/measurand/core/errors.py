@@ -6,7 +6,7 @@ command; each subclass carries its exit code, and the entry point is the only pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -68,6 +68,12 @@ class DeclarationError(MeasurandError):
     exit_code = 2
 
 
+class ModelStoppedError(MeasurandError):
+    """A model can no longer be asked in this run: its key is refused, or it refuses what the config sets. What was paid for is stored (exit 3)."""
+
+    exit_code = 3
+
+
 class StoreError(MeasurandError):
     """The store cannot be written or read; what it already holds is intact."""
 
@@ -92,9 +98,11 @@ class CellError(Exception):
 
     code = "internal"
 
-    def __init__(self, message: str, field: str | None = None) -> None:
+    def __init__(self, message: str, field: str | None = None, details: Mapping[str, Any] | None = None) -> None:
         self.message = message[:MESSAGE_LIMIT]
         self.field = field
+        self.details = details
+        """What the result keeps beside the error, e.g. the first characters of a reply that cannot be read."""
         super().__init__(self.message)
 
 
@@ -130,6 +138,36 @@ class InvalidResponseError(CellError):
     """A judge's reply cannot be read as an answer to its question (status error)."""
 
     code = "invalid_response"
+
+
+class RateLimitedError(CellError):
+    """The server kept refusing for too many requests (status error)."""
+
+    code = "rate_limited"
+
+
+class ProviderError(CellError):
+    """A server failed, could not be reached, or answered what is no answer (status error)."""
+
+    code = "provider_error"
+
+
+class RefusedError(CellError):
+    """The model, or a filter before it, would not answer (status error)."""
+
+    code = "refused"
+
+
+class BudgetExceededError(CellError):
+    """The call was not sent: it does not fit into what may still be spent (status error)."""
+
+    code = "budget_exceeded"
+
+
+class CacheMissError(CellError):
+    """A replay needs a reply that is not recorded; nothing was sent (status error)."""
+
+    code = "cache_miss"
 
 
 class InvalidScoreError(CellError):
