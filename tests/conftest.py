@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.servers import local_model
 
 # In CI the same examples every time: a submission is judged by what it changed, not by what chance finds.
 settings.register_profile("quick", max_examples=50, deadline=None, derandomize=os.environ.get("CI") == "true")
@@ -40,6 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Says in the first lines what is left out, and how to have it."""
+    return f"{_postgres_header()}\n{local_model.header()}"
+
+
+def _postgres_header() -> str:
     found = postgres_programs()
     if found:
         return f"PostgreSQL: {found}"
@@ -50,9 +55,9 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out the tests that need a server that cannot be had, but where one is required."""
-    if postgres_programs() or _postgres_required():
-        return
-    left_out = [item for item in items if item.get_closest_marker("postgres")]
+    absent = set() if postgres_programs() or _postgres_required() else {"postgres"}
+    absent |= set() if local_model.wanted() else {"local_model"}
+    left_out = [item for item in items if any(item.get_closest_marker(name) for name in absent)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("postgres")]
+        items[:] = [item for item in items if item not in left_out]

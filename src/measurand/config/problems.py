@@ -36,7 +36,7 @@ _TYPES = {
 _LIMITS = {"greater_than": ("gt", "above"), "greater_than_equal": ("ge", "at least"), "less_than": ("lt", "below"), "less_than_equal": ("le", "at most")}
 _EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,127})(?::[^}]*)?\}")
 _PRIVATE = frozenset({"headers", "query", "extra_body"})  # whatever their keys are called
-_UNSAID = frozenset({"secret_in_config", "not_a_variable"})
+_UNSAID = frozenset({"secret_in_config", "not_a_variable", "bad_header"})
 _LINE = re.compile(r"(.+?):(\d+)(?::|$)")
 _CODE_KEYS = frozenset({"load", "import", "imports", "plugins", "plugin", "python", "exec", "script", "module", "modules"})
 

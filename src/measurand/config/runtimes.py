@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -12,6 +13,8 @@ from measurand.config.table import Above0, AtLeast0, Count, CountOr0, Table, Tex
 
 MODEL_PROVIDERS: Final = ("openai", "azure", "anthropic", "systemone")
 EMBEDDING_PROVIDERS: Final = ("local", "openai", "azure")
+WITHOUT_LOGPROBS: Final = frozenset({"anthropic", "systemone"})
+"""Providers whose protocol has no log-probabilities of tokens: there is nothing to find out."""
 DEFAULT_BASE_URLS: Final = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 _NEEDS_BASE_URL = frozenset({"azure", "systemone"})
 
@@ -38,6 +41,8 @@ def _proxy(value: Any) -> Any:
     return value if value == "none" else _web_address(value)
 
 
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+_OF_THE_CONNECTION: Final = frozenset({"connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
 _INSTEAD: Final = "name an environment variable instead, in api_key_env or headers_env"
 
 
@@ -60,7 +65,28 @@ def _plain_body(value: Any) -> Any:
     return value
 
 
+def _header_name(name: str) -> str:
+    if not _HEADER_NAME.fullmatch(name):
+        refuse("is no name of an HTTP header", "letters, digits and '-', e.g. X-Team", code="bad_header")
+    if name.lower() in _OF_THE_CONNECTION:
+        refuse("is a header of the connection, which cannot be set", "leave it out", code="bad_header")
+    return name
+
+
+def _header_value(value: str) -> str:
+    if not fits_header(value):
+        refuse("holds what no HTTP header can", "printable ASCII on one line, without blanks at its ends", code="bad_header")
+    return value
+
+
+def fits_header(value: str) -> bool:
+    """Whether an HTTP header can hold it: no line breaks, nothing beyond ASCII, no blanks at the ends."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
 PlainName = Annotated[Text, AfterValidator(_plain_name)]
+HeaderName = Annotated[Text, AfterValidator(_header_name)]
+HeaderValue = Annotated[str, AfterValidator(_header_value)]
 
 
 class ModelPrice(Table):
@@ -90,9 +116,9 @@ class RuntimeTable(Table):
     """The server's address, http or https, without user name and query. Default: the provider's own."""
     api_key_env: Variable | None = None
     """Name of the environment variable that holds the key; NAME_FILE is read where NAME is unset."""
-    headers: dict[PlainName, str] = Field(default_factory=dict)
+    headers: dict[Annotated[HeaderName, AfterValidator(_plain_name)], HeaderValue] = Field(default_factory=dict)
     """HTTP headers sent with every request. Secret ones go into headers_env."""
-    headers_env: dict[Text, Variable] = Field(default_factory=dict)
+    headers_env: dict[HeaderName, Variable] = Field(default_factory=dict)
     """HTTP header → name of the environment variable that holds its value."""
     query: dict[PlainName, str] = Field(default_factory=dict)
     """Query parameters of every request, e.g. api-version; part of a recorded call's key."""
@@ -154,6 +180,8 @@ class ModelSettings(RuntimeTable):
     """The model's family for the independence rule, e.g. "gpt"."""
     price: ModelPrice | None = None
     """USD per million tokens. Default: looked up in the installed price tables."""
+    note: Text | None = None
+    """What every summary says of this model, e.g. that it is too small to be trusted."""
 
 
 class EmbeddingSettings(RuntimeTable):
