@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 from measurand.core.errors import UsageError
+from measurand.run.record import OF_THE_RUN, Ledger
 from measurand.run.store import RunInfo, Store, StoredRun, schema
 from measurand.run.store.engine import writing
 from measurand.run.store.values import Deleted
+
+from .recording import a_call, a_run, claimed, recorded  # noqa: TID252  # tests are imported by path, there is no package to name
+
+_PLAIN = {"kind": "chat", "status": "ok", "usage": "{}", "imported": 0}
 
 
 def use_calls(store: Store, used: dict[str, list[tuple[int, int]]]) -> None:
     """Record calls by key, each used by (run key, ordinal) pairs."""
     with writing(store._engine) as connection:
         for key, users in used.items():
-            inserted = connection.execute(schema.calls.insert().values(key=key, model="m", recorded_at="2026-01-01", request=f"asked {key}"))
+            inserted = connection.execute(schema.calls.insert().values(key=key, model="m", recorded_at="2026-01-01", request=f'{{"asked": "{key}"}}', **_PLAIN))
             assert inserted.inserted_primary_key is not None
             for run, ordinal in users:
                 connection.execute(schema.run_calls.insert().values(run=run, ordinal=ordinal, metric=0, call=inserted.inserted_primary_key[0]))
@@ -126,3 +131,48 @@ def test_what_was_removed_is_gone_from_the_disk(tmp_path: Path, file_store: Stor
     file_store.delete(["secretrun"])
     assert not on_disk(b"secretrun")
     assert on_disk(b"text 8 of kept")
+
+
+# ---------------------------------------------------------------- recorded calls of a run at work
+
+
+def test_a_call_paid_by_a_removed_run_that_no_row_uses_goes_too(store: Store) -> None:
+    for run_id in ("r1", "r2"):
+        a_run(store, run_id)
+    with Ledger(store, "r1") as ledger:
+        recorded(ledger, ("nobody's", a_call("PLANTED"), None), ("shared", a_call(), (0, 0)), ("probe", a_call(kind="probe"), OF_THE_RUN))
+    with Ledger(store, "r2") as ledger:
+        assert claimed(ledger, "shared", (5, 0)) is not None
+        recorded(ledger, ("r2's", a_call(), None))
+    assert store.delete(["r1"], dry_run=True).calls == 2
+    assert store.delete(["r1"]).calls == 2
+    assert calls_of(store) == {"shared", "r2's"}
+    assert store.resolve("r2").call_totals().cached_calls == 1
+    assert store.delete(["r2"]).calls == 2
+    assert size_of(store) == {**dict.fromkeys(schema.metadata.tables, 0), "meta": 1}
+
+
+def test_a_row_goes_with_the_calls_of_its_attempts_that_were_given_up(store: Store) -> None:
+    a_run(store)
+    with Ledger(store, "r") as ledger:
+        recorded(ledger, ("failed", a_call("PLANTED", status="unreadable"), (0, 0)), ("other", a_call(), (1, 0)))
+    writer, _ = store.continue_("r")
+    unreadable = '{"error": {"code": "invalid_response", "message": "?"}}'
+    writer.add([(i, f"id{i}", "t", 0, None, "{}", None, None, None) for i in range(2)], [(0, 0, 2, None, unreadable), (1, 0, 0, 1.0, None)])
+    writer, ordinals = store.continue_("r")
+    assert ordinals.tolist() == [1]
+    with Ledger(store, "r") as ledger:
+        recorded(ledger, ("failed", a_call("now readable"), (0, 0)))
+    writer.add([(0, "id0", "t", 0, None, "{}", None, None, None)], [(0, 0, 0, 1.0, None)])
+    assert [one.usage.calls for one in store.resolve("r").results()] == [1, 1]
+    assert store.delete_row("id0").calls == 2
+    assert calls_of(store) == {"other"}
+
+
+def test_recorded_texts_are_gone_from_the_disk(tmp_path: Path, file_store: Store) -> None:
+    a_run(file_store)
+    with Ledger(file_store, "r") as ledger:
+        recorded(ledger, ("k", a_call("PLANTED"), (0, 0)))
+    assert any(b"PLANTED" in path.read_bytes() for path in (tmp_path / "kept").iterdir())
+    file_store.delete(["r"])
+    assert not any(b"PLANTED" in path.read_bytes() for path in (tmp_path / "kept").iterdir())

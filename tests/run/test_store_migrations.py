@@ -66,7 +66,7 @@ def test_a_store_of_a_newer_measurand_is_refused(tmp_path: Path) -> None:
         connection.execute(schema.meta.update().values(value="99"))
         connection.commit()
     for create in (True, False):
-        with pytest.raises(StoreError, match=r"was written by a newer measurand \(schema 99, this one knows 2\); upgrade measurand or name another") as caught:
+        with pytest.raises(StoreError, match=r"was written by a newer measurand \(schema 99, this one knows 3\); upgrade measurand or name another") as caught:
             open_store(url, create=create)
         assert caught.value.exit_code == 2
 

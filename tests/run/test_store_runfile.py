@@ -180,7 +180,7 @@ def swap(lines: list[dict[str, Any]], line: int, **changes: Any) -> None:
         (lambda lines: lines.append(lines[3]), 5, "a row up to this line cannot be stored"),
         (lambda lines: lines[2]["results"].pop(), 4, "the file has 3 rows and 8 results"),
         (lambda lines: lines.pop(0), 1, "is no run file: its first line has no manifest"),
-        (lambda lines: swap(lines, 0, measurand_run=2), 1, "has format 2; this measurand reads 1; upgrade measurand"),
+        (lambda lines: swap(lines, 0, measurand_run=3), 1, "has format 3; this measurand reads 1 and 2; upgrade measurand"),
         (lambda lines: lines[0]["run"].pop("project"), 1, "the manifest cannot be read"),
         (lambda lines: lines[0]["run"].update(surprise=1), 1, "the manifest cannot be read"),
         (lambda lines: lines[0]["run"].update(project=5), 1, "the manifest's values are not of their types"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
+from measurand.cli.ages import days
 from measurand.cli.reading import reading_settings
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError
@@ -14,8 +15,6 @@ from measurand.report import terminal
 
 if TYPE_CHECKING:
     from measurand.run.store import Store
-
-_DIGITS: Final = 5  # of an age; more would lie before the calendar begins
 
 
 @command("delete")
@@ -38,7 +37,7 @@ def delete(session: Session, refs: tuple[str, ...], row: str | None, older_than:
             if not deleted.rows:
                 raise UsageError(Problem("unknown_row", "--row", f"no run has a row {row!r}", "metrics results RUN lists the ids"))
         elif older_than is not None:
-            old = store.runs_older_than(_days(older_than), settings.project)
+            old = store.runs_older_than(days(older_than, "--older-than"), settings.project)
             deleted = store.delete([info.run_id for info in old], dry_run=dry_run)
         else:
             deleted = store.delete([_stored(ref, store, settings.project) for ref in refs], dry_run=dry_run)
@@ -55,10 +54,3 @@ def _stored(ref: str, store: Store, project: str) -> str:
     if is_run_file(ref):
         raise UsageError(Problem("run_file", "RUN", f"{ref} is a run file, not a run of the store", "remove the file itself, or name the run by its id"))
     return store.resolve(ref, project).info.run_id
-
-
-def _days(text: str) -> float:
-    number = text[:-1]
-    if text[-1:] not in ("d", "h", "w") or not number.isdecimal() or len(number) > _DIGITS:
-        raise UsageError(Problem("bad_option", "--older-than", f"'{text}' is no age", "a number with h, d or w: 12h, 90d, 8w"))
-    return int(number) * {"h": 1 / 24, "d": 1.0, "w": 7.0}[text[-1]]

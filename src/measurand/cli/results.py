@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from measurand.cli.reading import config_named, read_run, reading_settings
@@ -31,10 +33,11 @@ def results(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """The results of a run's rows; several filters mean any of them.
+    """The results of a run's rows; several filters mean any of them. With --id also every request and reply of the row.
 
     RUN is a run file, latest, latest~1, an id, a name, or the beginning of an id.
     """
+    from measurand.report.calls_text import LONGEST, requests_json, requests_lines
     from measurand.report.results_text import results_lines, row_lines
     from measurand.run.results import stored_results
     from measurand.run.store import Verdict
@@ -46,8 +49,17 @@ def results(
         if as_json:
             for result in found:
                 terminal.json_line(result.to_dict())
+            if sample_id is not None and (calls := run.calls(sample_id)):
+                terminal.json_line(requests_json(sample_id, calls, run.info))
         elif sample_id is not None:
-            terminal.write("\n".join(row_lines(run.row(sample_id), list(found))))
+            longest = LONGEST if on_a_terminal() else None
+            asked = requests_lines(run.calls(sample_id), run.info, longest=longest)
+            terminal.write("\n".join([*row_lines(run.row(sample_id), list(found)), *asked]))
         else:
             for line in results_lines(found, run, ref, filtered=bool(status or metric or limit), config=config_named(session)):
                 terminal.write(line)
+
+
+def on_a_terminal() -> bool:
+    """Whether stdout is one: what is piped is whole."""
+    return sys.stdout.isatty()

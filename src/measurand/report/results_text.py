@@ -8,8 +8,8 @@ from itertools import chain, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
-from measurand.core.result import MetricResult
-from measurand.report.terminal import counted, number, safe, safe_lines, table
+from measurand.core.result import NO_USAGE, CallUsage, MetricResult
+from measurand.report.terminal import counted, duration, number, safe, safe_lines, table, thousands, usd
 
 if TYPE_CHECKING:
     from measurand.run.store import StoredRun, StoredSample
@@ -54,8 +54,18 @@ def row_lines(sample: StoredSample, found: list[MetricResult]) -> list[str]:
         if one.label:
             lines.append(f"  {safe(one.label)}")
         lines += [line for name, value in one.details.items() for line in _entry(f"  {name}", value)]
+        lines += [line for draw in one.draws or () for line in _entry("  draw", draw)]
+        if one.usage != NO_USAGE:
+            lines.append(f"  {_used(one.usage)}")
         lines.append(f"  {safe(one.signature)}")
     return lines
+
+
+def _used(usage: CallUsage) -> str:
+    shared = f", {usage.shared_calls} shared with others" if usage.shared_calls else ""
+    cost = "cost not known" if usage.cost_usd is None else f"{usd(usage.cost_usd)} USD"
+    tokens = f"{thousands(usage.input_tokens)} + {counted(usage.output_tokens, 'token')}"
+    return f"{counted(usage.calls, 'call')}{shared}, {tokens}, {cost}, {duration(usage.latency_s)}"
 
 
 def _entry(name: str, value: Any) -> list[str]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +17,7 @@ from measurand.core.errors import Problem, UsageError
 from measurand.core.result import MetricResult
 from measurand.run.results import FLAT_COLUMNS, flat_row, stored_results
 from measurand.run.store import StoredRun, write_run
+from measurand.run.whole_file import whole_file
 
 FORMATS: Final = ("run", "jsonl", "csv", "parquet")
 BINARY: Final = ("run", "parquet")
@@ -53,35 +51,12 @@ def export(run: StoredRun, path: Path | None, form: str, stream: IO[bytes], *, c
     if path is None:
         _write(run, stream, form, content=content)
         return
-    try:
-        with _whole_file(path) as file:
-            if path.name.lower().endswith(_PACKED) and form not in BINARY:
-                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                    _write(run, cast("IO[bytes]", packed), form, content=content)
-            else:
-                _write(run, file, form, content=content)
-    except OSError as error:
-        raise UsageError(Problem("cannot_write", "-o", f"{path} cannot be written: {(error.strerror or str(error)).lower()}")) from error
-
-
-@contextmanager
-def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Written beside its place and moved there when it is whole; a device or a pipe takes what comes."""
-    if path.exists() and not path.is_file():
-        with path.open("wb") as stream:
-            yield stream
-        return
-    target = path.resolve()
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    with whole_file(path, "-o") as file:
+        if path.name.lower().endswith(_PACKED) and form not in BINARY:
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                _write(run, cast("IO[bytes]", packed), form, content=content)
+        else:
+            _write(run, file, form, content=content)
 
 
 def _write(run: StoredRun, stream: IO[bytes], form: str, *, content: bool) -> None:
@@ -93,13 +68,13 @@ def _write(run: StoredRun, stream: IO[bytes], form: str, *, content: bool) -> No
 
 
 def _results(run: StoredRun, *, content: bool) -> Iterator[MetricResult]:
-    """Without content: neither details nor the wording of errors, both of which may quote the row."""
+    """Without content: neither details nor draws nor the wording of errors, all of which may quote the row."""
     for result in stored_results(run):
         if content:
             yield result
         else:
             error = result.error
-            yield evolve(result, details={}, error=None if error is None else evolve(error, message=f"{error.code} (exported without content)"))
+            yield evolve(result, details={}, draws=None, error=None if error is None else evolve(error, message=f"{error.code} (exported without content)"))
 
 
 def _jsonl(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
@@ -128,8 +103,10 @@ def _parquet(results: Iterator[MetricResult], stream: IO[bytes]) -> None:
         from pyarrow import parquet
     except ImportError:
         raise UsageError(Problem("not_installed", "--format parquet", "pyarrow is not installed", "python -m pip install 'measurand[parquet]'")) from None
-    numbers = {"trial": arrow.int64(), "score": arrow.float64(), "threshold": arrow.float64(), "passed": arrow.bool_()}
-    schema = arrow.schema([(name, numbers.get(name, arrow.string())) for name in FLAT_COLUMNS])
+    integers = dict.fromkeys(("trial", "calls", "input_tokens", "output_tokens"), arrow.int64())
+    numbers = dict.fromkeys(("score", "threshold", "cost_usd"), arrow.float64())
+    types = {**integers, **numbers, "passed": arrow.bool_()}
+    schema = arrow.schema([(name, types.get(name, arrow.string())) for name in FLAT_COLUMNS])
     with parquet.ParquetWriter(stream, schema) as writer:
         for group in _groups(results):
             writer.write_table(arrow.Table.from_pylist([_encodable(row) for row in group], schema=schema))

@@ -29,6 +29,7 @@ def full_result(stored: StoredResult, metric: RunMetric) -> MetricResult:
     """The result that a stored one stands for."""
     kept = dict(stored.rest)
     error = kept.pop("error", None)
+    draws = kept.pop("draws", None)
     return MetricResult(
         metric=metric.name,
         version=metric.version,
@@ -40,6 +41,8 @@ def full_result(stored: StoredResult, metric: RunMetric) -> MetricResult:
         passed=passed(stored.score, metric.threshold, metric.direction),
         threshold=metric.threshold,
         error=None if error is None else ResultError(**error),
+        usage=stored.usage,
+        draws=None if draws is None else tuple(draws),
         signature=metric.signature,
         **kept,
     )
@@ -59,6 +62,10 @@ FLAT_COLUMNS = (
     "error_code",
     "error_message",
     "details",
+    "calls",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
     "signature",
 )
 """The columns of a table of results (CSV, Parquet, frames)."""
@@ -81,5 +88,9 @@ def flat_row(result: MetricResult) -> dict[str, Any]:
         "error_code": None if error is None else error.code,
         "error_message": None if error is None else error.message,
         "details": json.dumps(dict(result.details), ensure_ascii=False) if result.details else None,
+        "calls": result.usage.calls,
+        "input_tokens": result.usage.input_tokens,
+        "output_tokens": result.usage.output_tokens,
+        "cost_usd": result.usage.cost_usd,
         "signature": result.signature,
     }

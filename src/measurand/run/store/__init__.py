@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from measurand.run.store.cache import CallGroup, Imported
 from measurand.run.store.place import TEMPORARY, private_folder
 from measurand.run.store.read import VERDICTS, StoredRun, Verdict
 from measurand.run.store.runfile_read import is_run_file, open_run_file
@@ -11,17 +12,24 @@ from measurand.run.store.values import (
     ERROR,
     NOT_APPLICABLE,
     NOT_STORED,
+    OF_THE_RUN,
     OK,
     STATUS_NAMES,
+    CallTotals,
     Deleted,
+    NewCall,
+    Recorded,
     ResultRow,
     RunInfo,
     RunMetric,
     RunStart,
     SampleRow,
     ScoreColumns,
+    ServedModel,
+    StoredCall,
     StoredResult,
     StoredSample,
+    Use,
 )
 from measurand.run.store.write import RunWriter
 
@@ -29,11 +37,17 @@ __all__ = [
     "ERROR",
     "NOT_APPLICABLE",
     "NOT_STORED",
+    "OF_THE_RUN",
     "OK",
     "STATUS_NAMES",
     "TEMPORARY",
     "VERDICTS",
+    "CallGroup",
+    "CallTotals",
     "Deleted",
+    "Imported",
+    "NewCall",
+    "Recorded",
     "ResultRow",
     "RunInfo",
     "RunMetric",
@@ -41,10 +55,13 @@ __all__ = [
     "RunWriter",
     "SampleRow",
     "ScoreColumns",
+    "ServedModel",
     "Store",
+    "StoredCall",
     "StoredResult",
     "StoredRun",
     "StoredSample",
+    "Use",
     "Verdict",
     "export_run",
     "is_run_file",

@@ -50,7 +50,8 @@ def stored_ordinals(connection: Connection, key: int) -> Int64Array:
 
 def chunks_of(connection: Connection, statement: Select[Any], size: int = CHUNK) -> Iterator[Sequence[Any]]:
     """The rows of a query in chunks, never all at once."""
-    with connection.execution_options(stream_results=True, yield_per=size).execute(statement) as result:
+    only_here = {"stream_results": True, "yield_per": size}  # not of the connection: other statements on it may write
+    with connection.execute(statement, execution_options=only_here) as result:
         yield from result.partitions(size)
 
 

@@ -19,9 +19,9 @@ def delete_runs(connection: Connection, keys: Sequence[int], *, dry_run: bool) -
     """Remove runs with all that is theirs."""
 
     def doomed(table: Table) -> ColumnElement[bool]:
-        return table.c.run.in_(_numbers(keys))
+        return table.c.run.in_(numbers(keys))
 
-    counts = _remove(connection, doomed, runs=len(keys), dry_run=dry_run)
+    counts = _remove(connection, doomed, runs=len(keys), dry_run=dry_run, paid_by=keys)
     if not dry_run:
         for table in (schema.run_metrics, schema.runs):
             connection.execute(table.delete().where(doomed(table)))
@@ -43,25 +43,32 @@ def delete_row(connection: Connection, sample_id: str, *, dry_run: bool) -> Dele
     return _remove(connection, doomed, runs=len(keys), dry_run=dry_run)
 
 
-def _remove(connection: Connection, doomed: Doomed, *, runs: int, dry_run: bool) -> Deleted:
-    calls = _calls_nothing_else_uses(connection, doomed)
+def _remove(connection: Connection, doomed: Doomed, *, runs: int, dry_run: bool, paid_by: Sequence[int] = ()) -> Deleted:
+    calls = _calls_nothing_else_uses(connection, doomed, paid_by)
     counts = Deleted(runs, _count(connection, schema.samples, doomed), _count(connection, schema.results, doomed), len(calls))
     if not dry_run:
         if calls:
-            connection.execute(schema.calls.delete().where(schema.calls.c.call.in_(_numbers(calls))))
+            connection.execute(schema.calls.delete().where(schema.calls.c.call.in_(numbers(calls))))
         for table in schema.OF_A_ROW:
             connection.execute(table.delete().where(doomed(table)))
     return counts
 
 
-def _calls_nothing_else_uses(connection: Connection, doomed: Doomed) -> list[int]:
-    used = schema.run_calls
+def _calls_nothing_else_uses(connection: Connection, doomed: Doomed, paid_by: Sequence[int]) -> list[int]:
+    """The calls that only what is doomed used; and those that a doomed run made and nothing uses, such as one in flight when it was killed."""
+    used, calls = schema.run_calls, schema.calls
     elsewhere = used.alias()
-    still_used = select(elsewhere.c.call).where(~doomed(elsewhere))  # type: ignore[arg-type]  # an alias has the same columns
-    return [row[0] for row in connection.execute(select(used.c.call).distinct().where(doomed(used), used.c.call.not_in(still_used)))]
+    used_elsewhere = ~doomed(elsewhere)  # type: ignore[arg-type]  # an alias has the same columns
+    statement = select(used.c.call).where(doomed(used), ~select(elsewhere.c.call).where(elsewhere.c.call == used.c.call, used_elsewhere).exists())
+    found = set(connection.execute(statement).scalars())
+    if paid_by:
+        users = select(elsewhere.c.call).where(elsewhere.c.call == calls.c.call, used_elsewhere)
+        found |= set(connection.execute(select(calls.c.call).where(calls.c.run.in_(numbers(paid_by)), ~users.exists())).scalars())
+    return sorted(found)
 
 
-def _numbers(keys: Sequence[int]) -> BindParameter[Any]:
+def numbers(keys: Sequence[int]) -> BindParameter[Any]:
+    """Some numbers for `IN`."""
     # Written into the statement: databases bound the number of parameters, not that of numbers.
     return bindparam("keys", list(keys), expanding=True, literal_execute=True)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -19,6 +21,7 @@ _PRAGMAS: Final = (
     "PRAGMA secure_delete = ON",  # deleted texts are overwritten, not only unlinked
     # With a write-ahead log NORMAL survives the death of the process; only the death of the machine can lose the last second, never more.
     "PRAGMA synchronous = NORMAL",
+    "PRAGMA cache_size = -512",  # kilobytes for each connection: rows are written and read in order, so that a larger cache holds what nobody asks for again
 )
 
 
@@ -34,10 +37,18 @@ def dialect_of(engine: Engine) -> Dialect:
     return DIALECTS[engine.dialect.name]
 
 
+_TURNS: Final[weakref.WeakKeyDictionary[Engine, threading.RLock]] = weakref.WeakKeyDictionary()
+
+
+def turn(engine: Engine) -> contextlib.AbstractContextManager[Any]:
+    """Held by whoever writes. A temporary store has one connection for all threads, whose transactions must not run into each other."""
+    return _TURNS.get(engine) or contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes: committed at the end of the block, undone when it raises."""
-    with engine.connect() as connection:
+    with turn(engine), engine.connect() as connection:
         dialect_of(engine).begin_write(connection)
         yield connection
         connection.commit()
@@ -59,9 +70,30 @@ def _sqlite(place: Place, *, immutable: bool) -> Engine:
     return engine
 
 
+class _OneForAllThreads(sqlite3.Connection):
+    """A connection on which a thread that only read undoes nothing that another one is writing."""
+
+    turn: threading.RLock
+
+    def rollback(self) -> None:
+        if self.turn.acquire(blocking=False):
+            try:
+                super().rollback()
+            finally:
+                self.turn.release()
+
+
 def _temporary() -> Engine:
-    # The empty name is a database of this connection alone, in memory until it grows, then in an unnamed file.
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect("", isolation_level=None, check_same_thread=False), poolclass=StaticPool)
+    mine = threading.RLock()
+
+    def opened() -> sqlite3.Connection:
+        # The empty name is a database of this connection alone, in memory until it grows, then in an unnamed file.
+        connection = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=_OneForAllThreads)
+        connection.turn = mine
+        return connection
+
+    engine = create_engine("sqlite://", creator=opened, poolclass=StaticPool)
+    _TURNS[engine] = mine
     event.listen(engine, "connect", _set_pragmas)
     return engine
 

@@ -64,7 +64,23 @@ def _recorded_calls_and_removed_rows(connection: Connection, dialect: Dialect) -
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_runs_and_results, _recorded_calls_and_removed_rows)
+def _calls_of_every_status_and_leases(connection: Connection, dialect: Dialect) -> None:
+    for statement in (
+        "DROP TABLE calls",  # nothing could be recorded before
+        # No CHECK on kind and status: a word more is no migration.
+        f"""CREATE TABLE calls (call {dialect.serial_key}, key TEXT NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL, status TEXT NOT NULL, request TEXT,
+            reply TEXT, usage TEXT NOT NULL, served TEXT, run BIGINT, imported SMALLINT NOT NULL, recorded_at TEXT NOT NULL)""",
+        "CREATE INDEX calls_by_key ON calls (key)",
+        "CREATE INDEX calls_by_run ON calls (run)",
+        "DROP INDEX run_calls_by_call",
+        # Who used a call first in a run is asked of every result that is read.
+        "CREATE INDEX run_calls_by_call ON run_calls (call, run, ordinal, metric)",
+        f"""CREATE TABLE leases (key TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, expires_at DOUBLE PRECISION NOT NULL) {dialect.keyed_by_primary_key}""",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (_runs_and_results, _recorded_calls_and_removed_rows, _calls_of_every_status_and_leases)
 
 
 def version_of(connection: Connection) -> int:

@@ -11,13 +11,28 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, func, or_, select
 
 from measurand.core.errors import Problem, UsageError, did_you_mean
+from measurand.core.result import NO_USAGE, CallUsage
 from measurand.run.store import schema
 from measurand.run.store.columns import RowOrder, chunks_of, cluster_codes, metrics_at_once, read_scores, row_order, task_codes
 from measurand.run.store.faults import told
 from measurand.run.store.place import Place
 from measurand.run.store.plain_text import from_column, optional, to_column
 from measurand.run.store.strict_json import loads
-from measurand.run.store.values import ERROR, NOT_APPLICABLE, OK, Int32Array, RunInfo, RunMetric, ScoreColumns, StoredResult, StoredSample
+from measurand.run.store.usage import calls_of_row, calls_of_run, imported_calls, served_models, totals, usage_by_metric, usage_of, uses_calls
+from measurand.run.store.values import (
+    ERROR,
+    NOT_APPLICABLE,
+    OK,
+    CallTotals,
+    Int32Array,
+    RunInfo,
+    RunMetric,
+    ScoreColumns,
+    ServedModel,
+    StoredCall,
+    StoredResult,
+    StoredSample,
+)
 
 Verdict: TypeAlias = Literal["ok", "failed", "not_applicable", "error"]
 """Which results: `failed` are those on the bad side of their metric's threshold."""
@@ -164,9 +179,13 @@ class StoredRun:
         )
         if after is not None:
             statement = statement.where(self._follows(after, sort))
-        for ordinal, sample_id, task, trial, metric, status, score, rest in self._rows(statement):
-            detail = {} if rest is None else loads(rest)
-            yield StoredResult(ordinal, from_column(sample_id), from_column(task), trial, metric, status, score, detail)
+        with told(self._place), self._engine.connect() as connection:
+            for chunk in chunks_of(connection, statement, _CHUNK):
+                usage = usage_of(connection, self._key, [row[0] for row in chunk]) if self._uses_calls else {}
+                for ordinal, sample_id, task, trial, metric, status, score, rest in chunk:
+                    detail = {} if rest is None else loads(rest)
+                    used = usage.get((ordinal, metric), NO_USAGE)
+                    yield StoredResult(ordinal, from_column(sample_id), from_column(task), trial, metric, status, score, detail, used)
 
     def _follows(self, after: tuple[int, int], sort: Literal["score"] | None) -> ColumnElement[bool]:
         results = schema.results.c
@@ -194,6 +213,59 @@ class StoredRun:
         """One row by its id. UsageError when the run has none."""
         statement = self._select_samples().where(schema.samples.c.ordinal == self._ordinal_of(sample_id))
         return _stored_sample(next(iter(self._rows(statement))))
+
+    def call_totals(self) -> CallTotals:
+        """What all the calls come to that the run used, as recorded: Σ of the usage of its results. Of an incomplete run also those in flight."""
+        with told(self._place), self._engine.connect() as connection:
+            return totals(connection, self._key)
+
+    def paid_totals(self) -> CallTotals:
+        """What all the calls come to that the run itself made, also those whose results were given up: what a budget has been spent on."""
+        with told(self._place), self._engine.connect() as connection:
+            return totals(connection, self._key, paid=True)
+
+    def usage_by_metric(self) -> dict[int, CallUsage]:
+        """What is charged to the results of each metric, by its index; -1: what no result is charged with. No entry for one without calls."""
+        with told(self._place), self._engine.connect() as connection:
+            return usage_by_metric(connection, self._key) if self._uses_calls else {}
+
+    def cost_by_metric(self) -> dict[int, float | None]:
+        """US dollars charged to the results of each metric that used calls, by its index; None where a price is not known."""
+        return {metric: usage.cost_usd for metric, usage in self.usage_by_metric().items()}
+
+    def calls(self, sample_id: str) -> list[StoredCall]:
+        """Every request and reply that the results of one row used, in the order they were made. UsageError for an unknown row id."""
+        ordinal = self._ordinal_of(sample_id)
+        with told(self._place), self._engine.connect() as connection:
+            return calls_of_row(connection, self._key, ordinal)
+
+    def all_calls(self, *, by_first_use: bool = False) -> Iterator[StoredCall]:
+        """Every call that the run used, in the order they were made, or by first use: those of the whole run, then row by row."""
+        with told(self._place), self._engine.connect() as connection:
+            yield from calls_of_run(connection, self._key, by_first_use=by_first_use)
+
+    def call_counts(self) -> tuple[int, int]:
+        """How many different calls the run used, and how many uses there are."""
+        used = schema.run_calls.c
+        with told(self._place), self._engine.connect() as connection:
+            statement = select(func.count(used.call.distinct()), func.count()).where(used.run == self._key)
+            calls, uses = connection.execute(statement).one()
+        return calls, uses
+
+    def imported_calls(self) -> int:
+        """How many of the calls that the run used were imported, not made from here: what a gate says."""
+        with told(self._place), self._engine.connect() as connection:
+            return imported_calls(connection, self._key)
+
+    def served_models(self) -> list[ServedModel]:
+        """What answered, by the names that servers give their models; more than one of a model means that it changed during the run."""
+        with told(self._place), self._engine.connect() as connection:
+            return served_models(connection, self._key)
+
+    @cached_property
+    def _uses_calls(self) -> bool:
+        with told(self._place), self._engine.connect() as connection:
+            return uses_calls(connection, self._key)
 
     def score_columns(self, metric: int) -> ScoreColumns:
         """One metric's statuses and scores over the rows, in order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +19,9 @@ from measurand.run.store.engine import connect, dialect_of
 from measurand.run.store.migrations import migrate
 from measurand.run.store.place import TEMPORARY, Place, parse_place, shown_path
 from measurand.run.store.read import StoredRun, select_runs
-from measurand.run.store.runfile_write import FORMAT, MANIFEST_KEY
+from measurand.run.store.runfile_write import FORMATS, MANIFEST_KEY
 from measurand.run.store.strict_json import dumps, loads
-from measurand.run.store.values import STATUS_NAMES, ResultRow, RunInfo, RunMetric, SampleRow
+from measurand.run.store.values import STATUS_NAMES, ResultRow, RunInfo, RunMetric, SampleRow, StoredCall
 from measurand.run.store.write import RunWriter, begin_run
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -100,47 +101,91 @@ class _RunFile:
         return value
 
 
-def _read_manifest(file: _RunFile, manifest: dict[str, Any]) -> tuple[RunInfo, dict[str, int]]:
-    """The run and how many rows and results must follow. DataError."""
+def _read_manifest(file: _RunFile, manifest: dict[str, Any]) -> tuple[RunInfo, Counter[str]]:
+    """The run, and how many rows, results, calls and uses must follow. DataError."""
     if MANIFEST_KEY not in manifest:
         raise file.wrong("is no run file: its first line has no manifest")
-    if manifest[MANIFEST_KEY] != FORMAT:
-        raise file.wrong(f"has format {manifest[MANIFEST_KEY]!r}; this measurand reads {FORMAT}", "upgrade measurand")
+    if manifest[MANIFEST_KEY] not in FORMATS:
+        raise file.wrong(f"has format {manifest[MANIFEST_KEY]!r}; this measurand reads {' and '.join(map(str, FORMATS))}", "upgrade measurand")
     try:
         metrics = tuple(RunMetric(**metric) for metric in manifest["metrics"])
         info = RunInfo(**manifest["run"], metrics=metrics)
-        return info, {"rows": int(manifest["stored"]["rows"]), "results": int(manifest["stored"]["results"])}
-    except (KeyError, TypeError, ValueError) as error:
+        stored = manifest["stored"]
+        return info, Counter(rows=int(stored["rows"]), results=int(stored["results"]), calls=int(stored.get("calls", 0)), uses=int(stored.get("uses", 0)))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise file.wrong(f"the manifest cannot be read: {error}") from None
 
 
-def _load_rows(file: _RunFile, lines: Iterator[dict[str, Any]], writer: RunWriter, stored: dict[str, int], known: int) -> None:
-    """Store the rows of a file whose manifest was read; `known` = number of metrics. DataError when they are not what it promised."""
-    samples: list[SampleRow] = []
-    results: list[ResultRow] = []
-    seen = {"rows": 0, "results": 0}
-    size = 0
+class _Loader:
+    """Takes the lines of a file in groups. `known`: the number of metrics."""
+
+    def __init__(self, file: _RunFile, writer: RunWriter, known: int) -> None:
+        self._file = file
+        self._writer = writer
+        self._known = known
+        self._samples: list[SampleRow] = []
+        self._results: list[ResultRow] = []
+        self._calls: list[StoredCall] = []
+        self._size = 0
+        self.seen: Counter[str] = Counter()
+
+    def take(self, line: dict[str, Any]) -> None:
+        if "call" in line:
+            call, size = _unpack_call(self._file, line, self._known)
+            self._calls.append(call)
+            self._size += size
+        else:
+            self._size += _unpack(self._file, line, self._samples, self._results, self._known)
+        if len(self._samples) + len(self._calls) >= _GROUP or self._size >= _GROUP_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        try:
+            self._writer.add(self._samples, self._results)
+            self._writer.add_calls(self._calls)
+        except StoreError as error:
+            raise self._file.wrong(f"a row up to this line cannot be stored: {error}") from error
+        self.seen.update(rows=len(self._samples), results=len(self._results), calls=len(self._calls), uses=sum(len(one.uses) for one in self._calls))
+        for taken in (self._samples, self._results, self._calls):
+            taken.clear()
+        self._size = 0
+
+    @property
+    def lines(self) -> int:
+        return self.seen["rows"] + self.seen["calls"] + len(self._samples) + len(self._calls)
+
+
+def _load_rows(file: _RunFile, lines: Iterator[dict[str, Any]], writer: RunWriter, stored: Counter[str], known: int) -> None:
+    """Store the lines of a file whose manifest was read; `known` = number of metrics. DataError when they are not what it promised."""
+    loader = _Loader(file, writer, known)
     for line in lines:
-        size += _unpack(file, line, samples, results, known)
-        if len(samples) >= _GROUP or size >= _GROUP_BYTES:
-            _flush(file, writer, samples, results, seen)
-            size = 0
-        if seen["rows"] + len(samples) > stored["rows"]:
+        loader.take(line)
+        if loader.lines > stored["rows"] + stored["calls"]:
             break
-    _flush(file, writer, samples, results, seen)
-    if seen != stored:
-        raise file.wrong(f"the file has {seen['rows']} rows and {seen['results']} results, its manifest says {stored['rows']} and {stored['results']}")
+    loader.flush()
+    if loader.seen != stored:
+        raise file.wrong(f"the file has {_told(loader.seen, stored, named=True)}, its manifest says {_told(stored, stored, named=False)}")
 
 
-def _flush(file: _RunFile, writer: RunWriter, samples: list[SampleRow], results: list[ResultRow], seen: dict[str, int]) -> None:
+def _told(counts: Counter[str], stored: Counter[str], *, named: bool) -> str:
+    names = ("rows", "results", "calls", "uses") if stored["calls"] else ("rows", "results")
+    return " and ".join(f"{counts[name]} {name}" if named else str(counts[name]) for name in names)
+
+
+def _unpack_call(file: _RunFile, line: dict[str, Any], known: int) -> tuple[StoredCall, int]:
+    """The call, and the size of its texts."""
     try:
-        writer.add(samples, results)
-    except StoreError as error:
-        raise file.wrong(f"a row up to this line cannot be stored: {error}") from error
-    seen["rows"] += len(samples)
-    seen["results"] += len(results)
-    samples.clear()
-    results.clear()
+        call = StoredCall(**line["call"], uses=tuple((ordinal, metric) for ordinal, metric in line["uses"]))
+        texts = (call.key, call.recorded_at, call.model, call.kind, call.status)
+        tables = (call.usage, *(one for one in (call.request, call.reply, call.served) if one is not None))
+        if not (all(type(one) is str for one in texts) and all(type(one) is dict for one in tables)):
+            raise ValueError("key, kind, model, status and recorded_at are texts; request, reply, usage and served are objects")
+        if not all(type(ordinal) is int and type(metric) is int and metric < known for ordinal, metric in call.uses):
+            raise ValueError("a use names the ordinal of a row and a metric of the manifest")
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise file.wrong(f"this line is no call of a run: {what}") from None
+    return call, sum(len(dumps(one)) for one in (call.request, call.reply) if one is not None)
 
 
 def _unpack(file: _RunFile, line: dict[str, Any], samples: list[SampleRow], results: list[ResultRow], known: int) -> int:

@@ -1,4 +1,5 @@
-"""Writing a whole run as one file: gzipped JSON Lines. The first line is the manifest, each other one a row with its results.
+"""Writing a whole run as one file: gzipped JSON Lines. The first line is the manifest; then a line for each row with its results, and one for each
+recorded call with its users.
 
 The same run gives the same bytes.
 """
@@ -9,6 +10,7 @@ import gzip
 import io
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
@@ -20,14 +22,15 @@ from measurand.run.store.migrations import MIGRATIONS
 from measurand.run.store.place import shown_path
 from measurand.run.store.read import StoredRun
 from measurand.run.store.strict_json import dumps_ascii
-from measurand.run.store.values import STATUS_NAMES, RunInfo, StoredResult, StoredSample
+from measurand.run.store.values import STATUS_NAMES, RunInfo, StoredCall, StoredResult, StoredSample
 
-FORMAT: Final = 1
+FORMATS: Final = (1, 2)
+"""Without recorded calls, and with."""
 MANIFEST_KEY: Final = "measurand_run"
 
 
 def export_run(run: StoredRun, path: str | os.PathLike[str], *, content: bool = True) -> None:
-    """Write the run to a file, which appears whole or not at all. `content=False` leaves out rows, details and error messages. StoreError."""
+    """Write the run to a file, which appears whole or not at all. `content=False` leaves out rows, details, draws, requests, replies and error messages. StoreError."""
     target = Path(path)
     try:
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as stream:
@@ -52,16 +55,19 @@ def _write_and_put_in_place(run: StoredRun, stream: IO[bytes], target: Path, *, 
 
 def write_run(run: StoredRun, stream: IO[bytes], *, content: bool = True) -> None:
     """Write the run to an open binary stream."""
-    rows, results = len(run), run.result_count()
-    seen_rows = seen_results = 0
+    counts = Counter(rows=len(run), results=run.result_count())
+    counts["calls"], counts["uses"] = run.call_counts()
+    seen: Counter[str] = Counter()
     # No name and no time in the header: equal runs are equal files. Level 6: level 9 takes twice as long for 2 %.
     with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as packed, io.BufferedWriter(packed, 1 << 16) as lines:
-        lines.write(_line(_manifest(run.info, rows, results, content=content)))
+        lines.write(_line(_manifest(run.info, counts, content=content)))
         for sample, its_results in _rows_with_results(run):
             lines.write(_line(_row(sample, its_results, content=content)))
-            seen_rows += 1
-            seen_results += len(its_results)
-    if (seen_rows, seen_results) != (rows, results):
+            seen.update(rows=1, results=len(its_results))
+        for call in run.all_calls():
+            lines.write(_line(_call(call, content=content)))
+            seen.update(calls=1, uses=len(call.uses))
+    if seen != counts:
         raise StoreError(f"run {run.info.run_id} changed while it was exported; export it again")
 
 
@@ -75,11 +81,19 @@ def _line(value: Any) -> bytes:
     return dumps_ascii(value).encode("ascii") + b"\n"
 
 
-def _manifest(info: RunInfo, rows: int, results: int, *, content: bool) -> dict[str, Any]:
+def _manifest(info: RunInfo, counts: Counter[str], *, content: bool) -> dict[str, Any]:
     run = attrs.asdict(info)
     metrics = run.pop("metrics")
-    counts = {"rows": rows, "results": results}
-    return {MANIFEST_KEY: FORMAT, "schema": len(MIGRATIONS), "content": content, "stored": counts, "run": run, "metrics": list(metrics)}
+    stored = {name: counts[name] for name in (("rows", "results", "calls", "uses") if counts["calls"] else ("rows", "results"))}
+    return {MANIFEST_KEY: FORMATS[bool(counts["calls"])], "schema": len(MIGRATIONS), "content": content, "stored": stored, "run": run, "metrics": list(metrics)}
+
+
+def _call(call: StoredCall, *, content: bool) -> dict[str, Any]:
+    kept = attrs.asdict(call, recurse=False)
+    uses = kept.pop("uses")
+    if not content:
+        kept |= {"request": None, "reply": None}
+    return {"call": {name: value for name, value in kept.items() if value is not None}, "uses": [list(use) for use in uses]}
 
 
 def _row(sample: StoredSample, results: list[StoredResult], *, content: bool) -> dict[str, Any]:
@@ -95,8 +109,8 @@ def _result(result: StoredResult, *, content: bool) -> dict[str, Any]:
 
 
 def _without_texts(rest: dict[str, Any]) -> dict[str, Any]:
-    """Without details and the wording of errors: both may quote the row."""
-    kept = {name: value for name, value in rest.items() if name != "details"}
+    """Without details, draws and the wording of errors: all may quote the row."""
+    kept = {name: value for name, value in rest.items() if name not in ("details", "draws")}
     if "error" in kept:
         kept["error"] = {**kept["error"], "message": f"{kept['error'].get('code')} (exported without content)"}
     return kept

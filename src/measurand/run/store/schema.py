@@ -91,11 +91,24 @@ calls: Final = Table(
     metadata,
     Column("call", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("key", Text, nullable=False),
+    Column("kind", Text, nullable=False),
     Column("model", Text, nullable=False),
+    Column("status", Text, nullable=False),
     Column("request", Text),
     Column("reply", Text),
-    Column("usage", Text),
+    Column("usage", Text, nullable=False),
+    Column("served", Text),
+    Column("run", BigInteger),
+    Column("imported", SmallInteger, nullable=False),
     Column("recorded_at", Text, nullable=False),
+)
+
+leases: Final = Table(
+    "leases",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("expires_at", Double, nullable=False),
 )
 
 run_calls: Final = Table(

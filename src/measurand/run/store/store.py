@@ -9,15 +9,18 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import attrs
 from sqlalchemy import ColumnElement, Connection, Engine, select, tuple_
 
 from measurand.core.errors import Problem, StoreError, UsageError
 from measurand.run.store import schema
+from measurand.run.store.cache import CallGroup, Imported, call_groups, import_calls, prune
+from measurand.run.store.calls import Reusable, counted_requests, find_calls, known_keys, mean_latency
 from measurand.run.store.columns import stored_ordinals
 from measurand.run.store.delete import delete_row, delete_runs
+from measurand.run.store.driver import Driver
 from measurand.run.store.engine import connect, dialect_of, writing
 from measurand.run.store.faults import told
 from measurand.run.store.migrations import MIGRATIONS, NewerError, NotOursError, migrate
@@ -25,8 +28,9 @@ from measurand.run.store.place import Place, cannot_open, make_file, parse_place
 from measurand.run.store.plain_text import to_column
 from measurand.run.store.read import StoredRun, select_runs
 from measurand.run.store.resolve import find
+from measurand.run.store.resume import give_up_failed
 from measurand.run.store.runfile_read import is_run_file, open_run_file
-from measurand.run.store.values import Deleted, Int64Array, RunInfo, RunStart
+from measurand.run.store.values import Deleted, Int64Array, NewCall, Recorded, RunInfo, RunStart
 from measurand.run.store.write import RunWriter, begin_run
 
 
@@ -34,8 +38,9 @@ class Store:
     """An open store. Every method raises StoreError when the database cannot do it; what is stored stays intact."""
 
     def __init__(self, engine: Engine, place: Place) -> None:
-        self._engine = engine
-        self._place = place
+        self._engine = self.engine = engine
+        self._place = self.place = place
+        self.dialect = dialect_of(engine)
         self._close = weakref.finalize(self, engine.dispose)
 
     def __enter__(self) -> Self:
@@ -53,18 +58,27 @@ class Store:
         """Close every connection. A temporary store is gone then."""
         self._close()
 
+    def key_of(self, run_id: str) -> int:
+        """The number of a run inside this store. UsageError when there is none such."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return self._key_of(connection, run_id)
+
     def begin(self, run: RunStart) -> RunWriter:
         """Store the run's own row, committed, as `incomplete`; the writer stores the rest. StoreError (exit 2) when the store takes no rows."""
         known = {field.name: getattr(run, field.name) for field in attrs.fields(RunStart)}
         return begin_run(self._engine, self._place, RunInfo(**known, status="incomplete"), keep=self)
 
     def continue_(self, run_id: str) -> tuple[RunWriter, Int64Array]:
-        """The writer of an incomplete run and the ordinals it has stored, ascending. UsageError when there is none such."""
-        with told(self._place, spent=False), self._engine.connect() as connection:
+        """The writer of an incomplete run and the ordinals it has stored, ascending. UsageError when there is none such.
+
+        Rows that hold a result whose call failed are dropped first, to be scored again with the good replies that are recorded.
+        """
+        with told(self._place, spent=False), writing(self._engine) as connection:
             found = select_runs(connection, schema.runs.c.run_id == to_column(run_id), schema.runs.c.status == "incomplete")
             if not found:
                 raise UsageError(Problem("unknown_run", "RUN", f"no incomplete run has the id {run_id!r}", "`metrics runs` lists them"))
             key, info = found[0]
+            give_up_failed(connection, key)
             return RunWriter(self._engine, self._place, key, info.run_id, keep=self), stored_ordinals(connection, key)
 
     def find_incomplete(self, project: str, plan_id: str) -> RunInfo | None:
@@ -118,6 +132,45 @@ class Store:
             deleted = delete_row(connection, sample_id, dry_run=dry_run)
         self._clean(deleted, dry_run=dry_run)
         return deleted
+
+    def recorded(self, key: str, *, imported: bool = True) -> Recorded | None:
+        """The newest complete readable reply to a request, without claiming it. imported: False = only one that was asked from here."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return find_calls(Driver(connection), (key,), Reusable(only_ok=True, imported=imported)).get(key)
+
+    def recorded_among(self, keys: Iterable[str], *, imported: bool = False) -> set[str]:
+        """Those of the keys that a run in mode `cache` finds recorded; with `imported`, one that trusts imported replies."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return set(known_keys(Driver(connection), keys, Reusable(only_ok=True, imported=imported)))
+
+    def mean_latency(self, model: str) -> float | None:
+        """Mean seconds of the last 200 chat calls of a model that were made from here; None when there are none."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return mean_latency(connection, model)
+
+    def counted_requests(self, model: str) -> list[tuple[dict[str, Any], int]]:
+        """Requests of the last chat calls of a model that were made from here, with the input tokens that the server counted; at most 100, newest first."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return counted_requests(connection, model)
+
+    def call_groups(self) -> list[CallGroup]:
+        """What is recorded, by model, kind, status and origin."""
+        with told(self._place, spent=False), self._engine.connect() as connection:
+            return call_groups(connection)
+
+    def import_calls(self, calls: Iterable[tuple[str, NewCall]]) -> Imported:
+        """Take in calls from elsewhere, all or none, marked as imported; nothing recorded is written over."""
+        with told(self._place, spent=False), writing(self._engine) as connection:
+            return import_calls(connection, calls)
+
+    def prune(self, *, older_than_days: float | None = None, dry_run: bool = False, now: datetime | None = None) -> int:
+        """Remove the recorded calls that no run uses, maybe only old ones; how many."""
+        age = None if older_than_days is None else timedelta(days=older_than_days)
+        before = None if age is None else ((now or datetime.now(UTC)) - age).astimezone(UTC).isoformat(timespec="seconds")
+        with told(self._place, spent=False), self._transaction(dry_run=dry_run) as connection:
+            count = prune(connection, before, dry_run=dry_run)
+        self._clean(Deleted(calls=count), dry_run=dry_run)
+        return count
 
     def _transaction(self, *, dry_run: bool) -> contextlib.AbstractContextManager[Connection]:
         return self._engine.connect() if dry_run else writing(self._engine)

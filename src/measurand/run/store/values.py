@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from attrs import Attribute, field, frozen
+from attrs import Attribute, asdict, field, frozen
+
+from measurand.core.result import NO_USAGE, CallUsage
 
 Json: TypeAlias = Any
 Int8Array: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int8]]
@@ -118,7 +120,7 @@ class StoredSample(NamedTuple):
 
 
 class StoredResult(NamedTuple):
-    """One metric's result on one row. `rest` has the other keys of a result that are not null."""
+    """One metric's result on one row. `rest` has the other keys of a result that are not null; `usage` is computed from the calls it used."""
 
     ordinal: int
     sample_id: str
@@ -130,6 +132,98 @@ class StoredResult(NamedTuple):
     """OK, NOT_APPLICABLE or ERROR."""
     score: float | None
     rest: dict[str, Json]
+    usage: CallUsage = NO_USAGE
+
+
+CallKind: TypeAlias = Literal["chat", "embedding", "probe", "learned"]
+CALL_KINDS: Final[tuple[CallKind, ...]] = ("chat", "embedding", "probe", "learned")
+
+CallStatus: TypeAlias = Literal["ok", "unreadable", "refused", "truncated", "fault"]
+CALL_STATUSES: Final[tuple[CallStatus, ...]] = ("ok", "unreadable", "refused", "truncated", "fault")
+
+Use: TypeAlias = tuple[int, int]
+"""Who used a call: (ordinal of the row, index of the metric)."""
+
+OF_THE_RUN: Final[Use] = (-1, -1)
+"""The user of a call that serves the whole run: a probe, a learned refusal. Its cost goes to the first result that asked the same model."""
+
+GIVEN_UP: Final = -1
+"""The metric index of a row's calls whose results were dropped to be scored again: they go when the row goes, and count nowhere else."""
+
+
+@frozen(kw_only=True)
+class NewCall:
+    """A call that was made, to be recorded.
+
+    `reply`: a chat's is `completion_json(…)`, an embedding's `vector_json(…)`; a fault's is `{"error": {code, message}}`. `usage`: {input_tokens,
+    output_tokens, cached_tokens, reported, cost_usd or None, latency_s, calls}. `served`: {model, fingerprint} as the server gives them.
+    A call without a reply cannot be reused. Nothing here may hold a key or a header.
+    """
+
+    kind: CallKind
+    model: str
+    status: CallStatus = "ok"
+    request: dict[str, Json] | None = None
+    reply: dict[str, Json] | None = None
+    usage: dict[str, Json] = field(factory=dict)
+    served: dict[str, Json] | None = None
+
+
+@frozen
+class Recorded:
+    """A recorded call, as it is reused. `call`: its number in the store; 0 for one that is only in a cassette."""
+
+    call: int
+    status: CallStatus
+    reply: dict[str, Json]
+    usage: dict[str, Json]
+    kind: CallKind
+    imported: bool
+    served: dict[str, Json] | None
+
+
+@frozen(kw_only=True)
+class StoredCall(NewCall):
+    """A recorded call with who used it in one run."""
+
+    key: str
+    imported: bool
+    recorded_at: str
+    paid: bool
+    """Whether this run made the call; else it found it recorded."""
+    uses: tuple[Use, ...]
+    """Its users in this run, in order."""
+
+
+@frozen(kw_only=True)
+class CallTotals:
+    """What the calls of a run come to, as recorded: Σ of the usage of its results."""
+
+    calls: int = 0
+    cached_calls: int = 0
+    """Of those, found recorded."""
+    unreported_calls: int = 0
+    """Of those, with tokens that are an estimate."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None when a price is not known."""
+
+    def to_dict(self) -> dict[str, Json]:
+        """With exactly the keys of a run's `usage`."""
+        return asdict(self)
+
+
+@frozen
+class ServedModel:
+    """What answered under one model's name in a run."""
+
+    model: str
+    """As the config names it."""
+    name: str | None
+    """As the server names it."""
+    fingerprint: str | None
+    calls: int
 
 
 @frozen(eq=False)

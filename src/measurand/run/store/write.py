@@ -9,12 +9,14 @@ from sqlalchemy import Connection, Engine, Table
 
 from measurand.core.errors import StoreError
 from measurand.run.store import schema
+from measurand.run.store.calls import call_row, insert_calls, link_calls
+from measurand.run.store.driver import Driver
 from measurand.run.store.engine import dialect_of, writing
 from measurand.run.store.faults import told
 from measurand.run.store.place import Place
 from measurand.run.store.plain_text import optional, storable, to_column
 from measurand.run.store.strict_json import dumps, escape_surrogates
-from measurand.run.store.values import ResultRow, RunInfo, RunMetric, RunStatus, SampleRow
+from measurand.run.store.values import ResultRow, RunInfo, RunMetric, RunStatus, SampleRow, StoredCall
 
 
 def insert_run(connection: Connection, run: RunInfo) -> int:
@@ -93,6 +95,23 @@ class RunWriter:
                 self._insert(samples, results)
             except UnicodeEncodeError:  # a lone surrogate in JSON text, seen by the driver; too rare to look for in every text
                 self._insert([_encodable(sample) for sample in samples], [(*result[:4], escape_surrogates(result[4])) for result in results])
+
+    def sign(self, signatures: Mapping[int, str]) -> None:
+        """Set the signatures of metrics, by their index: what a probe found out is part of them. StoreError when that cannot be stored."""
+        table = schema.run_metrics
+        with told(self._place), writing(self._engine) as connection:
+            for index, signature in signatures.items():
+                connection.execute(table.update().where(table.c.run == self._key, table.c.metric == index).values(signature=to_column(signature)))
+
+    def add_calls(self, calls: Sequence[StoredCall]) -> None:
+        """Store recorded calls of a run file with their users, in one transaction. StoreError when they cannot be stored."""
+        if not calls:
+            return
+        with told(self._place), writing(self._engine) as connection:
+            driver = Driver(connection)
+            rows = [call_row(one.key, one, run=self._key if one.paid else None, imported=one.imported, recorded_at=one.recorded_at) for one in calls]
+            numbers = insert_calls(driver, rows)
+            link_calls(driver, [(self._key, *use, number) for one, number in zip(calls, numbers, strict=True) for use in one.uses])
 
     def finish(
         self,
