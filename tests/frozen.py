@@ -30,7 +30,8 @@ def cases_now() -> dict[str, dict[str, Any]]:
 
 
 def _given(case: dict[str, Any]) -> str:
-    text = json.dumps([case["fields"], case.get("options", {})], sort_keys=True, default=str)
+    given = [case["fields"], case.get("options", {}), *([case["replies"]] if "replies" in case else [])]
+    text = json.dumps(given, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 

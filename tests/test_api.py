@@ -244,7 +244,7 @@ def test_a_summary_frames_and_a_repr() -> None:
     run = evaluate(ROWS, ["code_token_f1", "code_exact_match"])
     assert [one["name"] for one in run.summary().to_dict()["metrics"]] == ["code_token_f1", "code_exact_match"]
     for frame in (run.frame("pandas"), run.frame("polars"), run.frame()):
-        assert frame.shape == (4, 14)
+        assert frame.shape == (4, 18)
         assert list(frame["metric"]) == ["code_token_f1", "code_exact_match"] * 2
     assert repr(run).splitlines()[1].split()[:3] == ["code_token_f1", "2", "0.833"]
     assert list(run.rows()) == ROWS

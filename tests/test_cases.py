@@ -6,19 +6,24 @@ Each keeps its id. A case is the instance of a kind: what holds for the kind is 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 
 from measurand import evaluate, score
-from measurand.core.errors import ProblemsError
+from measurand.core.errors import InvalidResponseError, ProblemsError
 from measurand.core.metric import Metric
 from measurand.core.result import MetricResult
 from measurand.formula.edit import levenshtein_ratio
+from measurand.formula.folds import share
 from measurand.formula.json_values import json_similarity, number_similarity
 from measurand.formula.overlap import jaccard, multiset_overlap
+from measurand.formula.vectors import cosine
 from measurand.index import registry
+from measurand.judge import Unreadable
+from measurand.judge.reply import options_of
 
 
 class Case(NamedTuple):
@@ -198,6 +203,36 @@ def test_m48_a_coercion_is_asked_for() -> None:
 
     assert made(1, "1", "numeric").score == 1
     assert made("Rome", "rome", "casefold").score == 1
+
+
+# ---------------------------------------------------------------- judged and embedded
+
+
+def test_m27_m29_a_cosine_is_a_number_or_an_error() -> None:
+    assert cosine([1, 0], [-0.6, 0.8]) == pytest.approx(-0.6)
+    odd: list[tuple[list[float], list[float]]] = [
+        ([0, 0, 0], [1, 2, 3]),
+        ([0, 0], [0, 0]),
+        ([math.nan, 1], [1, 1]),
+        ([math.inf, 1], [1, 1]),
+        ([1, 0], [1, 0, 0]),
+        ([], []),
+    ]
+    for one, other in (*odd, *((other, one) for one, other in odd)):
+        with pytest.raises(InvalidResponseError):
+            cosine(one, other)
+
+
+@pytest.mark.parametrize("nothing", [None, -1, "", "null", "unknown", 0.5, [], {}, math.nan])
+def test_m31_no_verdict_is_no_support(nothing: Any) -> None:
+    with pytest.raises(Unreadable):
+        options_of(["yes", "no", nothing], {"yes": "yes", "no": "no"}, 3)
+
+
+def test_m57_the_mean_of_all_claims_counts_in_any_order() -> None:
+    assert share("yes")([0.6, 0.2]) == share("yes")([0.2, 0.6]) == pytest.approx(0.4)
+    assert share("no")([0.6, 0.2]) == pytest.approx(0.6)
+    assert share("yes")([]) is None
 
 
 # ---------------------------------------------------------------- data

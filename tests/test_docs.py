@@ -18,6 +18,7 @@ from measurand import MetricCategory, registry
 from measurand.cli.group import metrics
 from measurand.config import load
 from measurand.core.fields import FIELDS
+from measurand.report.request_text import example_requests
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -104,7 +105,16 @@ def test_a_metric_s_page_says_what_it_needs_and_its_example_scores(name: str) ->
     assert one.description in page
     assert all(f"`{field}`" in page for need in one.requires for field in need.split("|"))
     assert all(f"| `{option.name}` |" in page for option in one.options)
-    assert "scores **" in page
+    if one.method == ("code",):
+        assert "scores **" in page
+        return
+    assert one.judged is None or f"> {one.judged.ask}\n" in page
+    requests = example_requests(one)
+    assert requests
+    assert f"costs {len(requests)} request" in page
+    for request in requests:
+        texts = request["texts"] or [message["content"] for message in (request["sent"] or {"messages": []})["messages"]]
+        assert all(text in page for text in texts)
 
 
 def test_every_category_and_field_is_described() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import random
 import re
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 import pytest
@@ -13,12 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurand import MetricCategory, registry, score
-from measurand.core.cell import Program, result_of
+from measurand.core.cell import EvaluationContext, Program, result_of
 from measurand.core.coerce import typed_fields
+from measurand.core.drive import stand_in
 from measurand.core.errors import ERROR_CODES, MESSAGE_LIMIT, NOT_APPLICABLE_CODES
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance, instance
 from measurand.core.metric import REQUIRED, Metric, built_in
+from measurand.core.request import Ask, Choice, Embed, Request, Scale, Split, Verdict, Write, YesNo, instrument_of
 from measurand.core.result import MetricResult
 from measurand.core.taxonomy import DERIVED
 from measurand.index import FAMILIES, SUITES
@@ -26,8 +30,9 @@ from measurand.index import FAMILIES, SUITES
 BUILT_INS: Final = [one for one in registry if built_in(one.origin[0])]
 NEEDED_OPTIONS: Final[dict[str, dict[str, Any]]] = {"code_regex_match": {"pattern": "a+b?"}}
 INSTANCES: Final = [instance(one, NEEDED_OPTIONS.get(one.name)) for one in BUILT_INS]
+ASKING: Final = [one for one in BUILT_INS if one.judge or one.embedder]
 COMPARING: Final = [one for one in BUILT_INS if {"output", "expected"} <= set(one.requires)]
-NOT_YET: Final = frozenset({"llm_faithfulness", "llm_context_precision", "llm_context_recall", "llm_context_relevance", "embed_answer_similarity"})
+NOT_YET: Final = frozenset({"llm_context_relevance"})
 """Metrics of a family that is to come, which pages may name already."""
 
 every_metric = pytest.mark.parametrize("one", BUILT_INS, ids=lambda one: one.name)
@@ -119,9 +124,57 @@ PLAUSIBLE: Final = st.fixed_dictionaries(
 ANYTHING: Final = st.dictionaries(st.sampled_from(list(FIELDS)), JSON, max_size=8)
 
 
-def results(row: dict[str, Any], instances: list[Instance] = INSTANCES) -> list[MetricResult]:
-    outcomes = Program(instances).outcomes(typed_fields(row))
+# ---------------------------------------------------------------- who answers
+
+
+def at_random(request: Request[Any]) -> Any:
+    """Any answer there may be; the same request is answered the same."""
+    dice = random.Random(repr(request))
+    match request:
+        case Ask(form=form, over=None):
+            return any_verdict(form, dice)
+        case Ask(form=form, over=items):
+            return [any_verdict(form, dice) for _ in items or ()]
+        case Split(text=text):
+            return text.split()[:100] if dice.random() < 0.8 else []
+        case Write(n=n):
+            return [f"text {number}" for number in range(n)]
+        case Embed(texts=texts):
+            return [[random.Random(f"{axis} {text}").gauss(0, 1) for axis in range(6)] for text in texts]
+        case _:
+            return Verdict.yes(dice.random())
+
+
+def any_verdict(form: YesNo | Scale | Choice, dice: random.Random) -> Verdict:
+    weights = [dice.choice((0.0, dice.random(), 1.0)) for _ in form.options]
+    weights[dice.randrange(len(weights))] += 0.01
+    return Verdict(form, {option: weight / sum(weights) for option, weight in zip(form.options, weights, strict=True)})
+
+
+def at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine that never waits returns."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waited")
+
+
+def results(
+    row: dict[str, Any], instances: Sequence[Instance] = INSTANCES, reply: Callable[[Request[Any]], Any] = at_random, asked: list[Any] | None = None
+) -> list[MetricResult]:
+    async def answer(request: Request[Any]) -> Any:
+        if asked is not None:
+            asked.append(request)
+        return reply(request)
+
+    outcomes = at_once(Program(instances).outcomes_async(EvaluationContext(typed_fields(row), answer=answer)))
     return [result_of(one, outcome) for one, outcome in zip(instances, outcomes, strict=True)]
+
+
+def scored(one: Metric[Any], options: dict[str, Any] | None = None, **fields: Any) -> MetricResult:
+    """As `measurand.score`, with random answers where the metric asks."""
+    return results(fields, [instance(one, options)])[0] if one in ASKING else score(one, options=options, **fields)
 
 
 def is_sound(one: Metric[Any], result: MetricResult) -> None:
@@ -181,7 +234,7 @@ def best(one: Metric[Any]) -> float:
 @pytest.mark.parametrize("one", COMPARING, ids=lambda one: one.name)
 @given(text=TEXTS)
 def test_identity_is_the_best_there_is(one: Metric[Any], text: str) -> None:
-    result = score(one, output=text, expected=text)
+    result = scored(one, output=text, expected=text)
     if result.status == "ok":
         assert result.score == pytest.approx(best(one), abs=1e-12)
 
@@ -192,14 +245,14 @@ READS_A_FORM: Final = ("code_json_", "code_numeric_match", "code_choice_match")
 @pytest.mark.parametrize("one", [one for one in COMPARING if not one.name.startswith(READS_A_FORM)], ids=lambda one: one.name)
 def test_identity_scores_in_every_script(one: Metric[Any]) -> None:
     for text in ("happy", "京都の紅葉は美しい", "ঢাকায় আজ বৃষ্টি", "สวนสาธารณะเปิดเช้า", "Смерть и солнце", "👩‍👩‍👧", "naïve café"):
-        assert score(one, output=text, expected=text).score == pytest.approx(best(one)), text
+        assert scored(one, output=text, expected=text).score == pytest.approx(best(one)), text
 
 
 @pytest.mark.parametrize("one", COMPARING, ids=lambda one: one.name)
 @given(output=TEXTS, references=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4), data=st.data())
 def test_the_order_of_references_changes_no_score(one: Metric[Any], output: str, references: list[str], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(references))
-    first, second = score(one, output=output, expected=references), score(one, output=output, expected=list(shuffled))
+    first, second = scored(one, output=output, expected=references), scored(one, output=output, expected=list(shuffled))
     assert (first.status, first.score and pytest.approx(first.score)) == (second.status, second.score)
 
 
@@ -208,8 +261,8 @@ def test_the_order_of_references_changes_no_score(one: Metric[Any], output: str,
 )
 @given(output=TEXTS, references=st.lists(TEXTS.filter(bool), min_size=2, max_size=4))
 def test_several_references_score_the_best_of_them(one: Metric[Any], output: str, references: list[str]) -> None:
-    single = [score(one, output=output, expected=reference) for reference in references]
-    together = score(one, output=output, expected=references)
+    single = [scored(one, output=output, expected=reference) for reference in references]
+    together = scored(one, output=output, expected=references)
     scores = [result.score for result in single if result.score is not None]
     if any(result.status == "error" for result in single):
         assert together.status == "error"
@@ -232,8 +285,8 @@ CALLS: Final = [one for one in BUILT_INS if {"tool_calls", "expected_tool_calls"
 def test_a_call_nobody_expected_never_raises_a_score(one: Metric[Any], expected: list[dict[str, Any]], data: st.DataObject) -> None:
     made = data.draw(st.lists(st.sampled_from(expected), max_size=5)) if expected else []
     at = data.draw(st.integers(0, len(made)))
-    before = score(one, tool_calls=made, expected_tool_calls=expected)
-    after = score(one, tool_calls=[*made[:at], {"name": "unheard_of"}, *made[at:]], expected_tool_calls=expected)
+    before = scored(one, tool_calls=made, expected_tool_calls=expected)
+    after = scored(one, tool_calls=[*made[:at], {"name": "unheard_of"}, *made[at:]], expected_tool_calls=expected)
     if before.score is not None and after.score is not None:
         assert after.score <= before.score
     elif before.status == "not_applicable":
@@ -299,7 +352,7 @@ def test_what_is_promised_is_still_to_come() -> None:
 def test_the_example_of_a_metric_scores(one: Metric[Any]) -> None:
     fields = {name: value for name, value in one.example.items() if name in FIELDS}
     options = {name: value for name, value in one.example.items() if name not in FIELDS}
-    result = score(one, options=options, **fields)
+    result = scored(one, options=options, **fields)
     assert result.status == "ok", result
     assert set(fields) <= {field for need in one.requires for field in need.split("|")} | set(one.optional)
 
@@ -337,6 +390,67 @@ def test_suites_hold_metrics_that_exist_and_each_once() -> None:
     for members in SUITES.values():
         assert len(set(members)) == len(members)
         assert all(registry[name].name == name for name in members)
+
+
+# ---------------------------------------------------------------- what is asked
+
+FOUR_PASSAGES: Final = {
+    "input": "How long do refunds take?",
+    "output": "Refunds take five days. They are free.",
+    "expected": "Refunds take five days. They are free.",
+    "contexts": ["Refunds are paid within five days.", "Refunds are free.", "The shop opens at nine.", "Shipping is free."],
+}
+
+
+def requests_of(names: Sequence[str], row: dict[str, Any]) -> set[Any]:
+    """The distinct requests that these metrics make on a row: what is paid for when each is made once."""
+    asked: list[Any] = []
+    found = results(row, [instance(registry[name]) for name in names], asked=asked, reply=stand_in(1.0))
+    assert [one.status for one in found] == ["ok"] * len(names)
+    return set(asked)
+
+
+@pytest.mark.parametrize(
+    ("names", "calls"),
+    [
+        (["llm_faithfulness"], 2),
+        (["llm_hallucination"], 2),
+        (["llm_faithfulness", "llm_hallucination"], 2),
+        (["llm_answer_relevance"], 1),
+        (["llm_context_precision"], 1),
+        (["llm_context_utilization"], 1),
+        (["llm_context_recall"], 1),
+        (["llm_agent_goal"], 1),
+        (["llm_task_completion"], 1),
+        (["embed_answer_similarity"], 1),
+        (list(SUITES["rag"]), 5),
+    ],
+)
+def test_requests_on_a_row_of_four_passages(names: list[str], calls: int) -> None:
+    assert len(requests_of(names, FOUR_PASSAGES)) == calls
+
+
+@pytest.mark.parametrize("one", ASKING, ids=lambda one: one.name)
+def test_a_metric_asks_the_instruments_it_declares_and_no_other(one: Metric[Any]) -> None:
+    asked: list[Any] = []
+    result = results(dict(one.example), [instance(one)], asked=asked)[0]
+    assert result.status == "ok", result
+    assert {instrument_of(request) for request in asked} == {name for name, used in (("judge", one.judge), ("embedder", one.embedder)) if used}
+
+
+@pytest.mark.parametrize("one", [one for one in ASKING if one.judged], ids=lambda one: one.name)
+@given(PLAUSIBLE)
+def test_no_more_is_asked_of_a_row_than_its_form_needs(one: Metric[Any], row: dict[str, Any]) -> None:
+    asked: list[Any] = []
+    result = results(row, [instance(one)], asked=asked)[0]
+    assert len(asked) <= (2 if one.judged.claims else 1)
+    if result.error is not None and result.error.code in ("missing_field", "invalid_field"):
+        assert asked == []
+    for request in asked:
+        if isinstance(request, Ask):
+            assert (request.over is None) == (one.judged.through is None)
+            assert "?`" not in request.question
+            assert {word for word in re.findall(r"`([^`]*)`", request.question) if word != "item"} <= set(typed_fields(row))
 
 
 # ---------------------------------------------------------------- instances

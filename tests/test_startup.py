@@ -60,6 +60,13 @@ def test_what_only_lists_loads_click_attrs_and_the_shelves(words: list[str]) -> 
         assert not [name for name in modules if name.startswith("measurand.catalogue")]
 
 
+def test_the_requests_of_a_judged_metric_are_shown_without_what_sends_them() -> None:
+    modules = loaded(ENTRY.format(words=["show", "llm_faithfulness"]))
+    assert "measurand.judge" in modules
+    assert not modules & set(BANNED)
+    assert not [name for name in modules if name.startswith(("measurand.run", "measurand.data", "measurand.config", "measurand.stats"))]
+
+
 def test_show_loads_what_its_example_needs_and_no_more() -> None:
     modules = loaded(ENTRY.format(words=["show", "code_levenshtein"]))
     assert "rapidfuzz" in modules

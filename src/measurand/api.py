@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
 
+from attrs import evolve
+
 from measurand.core.cell import Program, result_of
 from measurand.core.coerce import typed_fields
 from measurand.core.errors import Problem, ProblemsError, RunIncompleteError, UsageError, did_you_mean
@@ -28,11 +30,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None, threshold: float | None = None, **fields: Any) -> MetricResult:
+def score(
+    metric: str | Metric[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    config: str | Path | Mapping[str, Any] | None = None,
+    models: Mapping[str, Mapping[str, Any]] | None = None,
+    embeddings: Mapping[str, Mapping[str, Any]] | None = None,
+    **fields: Any,
+) -> MetricResult:
     """One metric on one row given as fields: `score("code_token_f1", output="Paris, France", expected="paris").score`.
 
-    `metric` may be a name, a `same` alias, a bare quantity that a code metric measures from these fields, or a declared metric.
-    What the row holds never raises: see the result's `status`. Raises `UsageError` for an unknown metric, field or option.
+    `metric` may be a name, a `same` alias, a bare quantity that a code metric measures from these fields, or a declared metric. One that asks a model
+    needs `config`, a path or a mapping with the tables of metrics.toml; `models` and `embeddings` are laid over its tables of these names, and where
+    they name one model and `[run]` none, that one is asked. What is answered is recorded in the config's store, so that asking the same again costs
+    nothing. What the row holds never raises: see the result's `status`. Raises `UsageError` for an unknown metric, field or option, `ProblemsError`
+    for what keeps a model from being asked.
     """
     from measurand.core.cell import EvaluationContext
 
@@ -44,9 +58,30 @@ def score(metric: str | Metric[Any], *, options: Mapping[str, Any] | None = None
     program = Program([one])
     if not program.asks:
         return result_of(one, program.outcomes(row)[0])
+    if one.metric.opaque is None:
+        return _asked_score(one, row, config, models or {}, embeddings or {})
     from measurand.run.loop import run_all
 
     return result_of(one, run_all([program.outcomes_async(EvaluationContext(row))])[0][0])
+
+
+def _asked_score(
+    one: Instance,
+    row: Mapping[str, Any],
+    config: str | Path | Mapping[str, Any] | None,
+    models: Mapping[str, Mapping[str, Any]],
+    embeddings: Mapping[str, Mapping[str, Any]],
+) -> MetricResult:
+    from measurand.run.stream import score_row
+
+    settings = _settings(config, [key for section, table in {"models": models, "embeddings": embeddings}.items() for key in _keys(section, table)])
+    judge = settings.run.judge or (tuple(models) if len(models) == 1 else ())
+    embedding = settings.run.embedding or (next(iter(embeddings)) if len(embeddings) == 1 else None)
+    bound = evolve(one, judge=judge if one.metric.judge else (), embedding=embedding if one.metric.embedder else None, draws=settings.run.draws)
+    try:
+        return score_row(settings, bound, row, kept=config is not None)
+    except ProblemsError as error:
+        raise type(error)(Problem(each.code, each.where, each.message, _in_python(each.hint)) for each in error.problems) from None
 
 
 def _unknown_field(name: str) -> Problem:
@@ -165,6 +200,7 @@ def evaluate(
             metrics=tuple(_known_names(metrics)),
             slices=(slices,) if isinstance(slices, str) else tuple(slices),
             name=name,
+            store=store or TEMPORARY,
         )
         plan = make_plan(settings, options)
         kept = open_store(store or TEMPORARY)

@@ -15,38 +15,42 @@ from measurand.core.metric import Metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.plugins import BrokenPlugin, Plugin, load_plugin, plugins_allowed
 
-FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance", "safety", "quality", "conversation")
+FAMILIES: Final = ("text", "structure", "retrieval", "tools", "trajectory", "performance", "safety", "quality", "conversation", "rag", "agent", "embedding")
 METHODS: Final = ("code", "llm", "embed")
 PREFIXES: Final = tuple(f"{method}_" for method in METHODS)
 
+_AGENT: Final = (
+    "code_tool_selection_precision",
+    "code_tool_selection_recall",
+    "code_tool_selection_f1",
+    "code_tool_call_match",
+    "code_tool_call_f1",
+    "code_tool_arguments",
+    "code_tool_argument_completeness",
+    "code_tool_schema_valid",
+    "code_tool_success",
+    "code_trajectory_precision",
+    "code_trajectory_recall",
+    "code_trajectory_in_order",
+    "code_trajectory_lcs",
+    "code_step_efficiency",
+    "code_redundant_calls",
+    "code_loop_detected",
+    "code_error_recovery",
+    "code_required_tool",
+    "code_forbidden_tool",
+    "code_destructive_action",
+    "code_terminal_success",
+    "code_task_reward",
+    "code_latency",
+    "code_cost",
+)
+
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("code_exact_match", "code_normalized_match", "code_token_f1", "code_rouge_l", "code_chrf", "code_levenshtein"),
-    "agent": (
-        "code_tool_selection_precision",
-        "code_tool_selection_recall",
-        "code_tool_selection_f1",
-        "code_tool_call_match",
-        "code_tool_call_f1",
-        "code_tool_arguments",
-        "code_tool_argument_completeness",
-        "code_tool_schema_valid",
-        "code_tool_success",
-        "code_trajectory_precision",
-        "code_trajectory_recall",
-        "code_trajectory_in_order",
-        "code_trajectory_lcs",
-        "code_step_efficiency",
-        "code_redundant_calls",
-        "code_loop_detected",
-        "code_error_recovery",
-        "code_required_tool",
-        "code_forbidden_tool",
-        "code_destructive_action",
-        "code_terminal_success",
-        "code_task_reward",
-        "code_latency",
-        "code_cost",
-    ),
+    "agent": _AGENT,
+    "agent-everything": (*_AGENT, "llm_agent_goal", "llm_task_completion"),
+    "rag": ("llm_faithfulness", "llm_answer_relevance", "llm_context_precision", "llm_context_recall"),
     "rag-offline": (
         "code_token_f1",
         "code_rouge_l",
@@ -188,14 +192,14 @@ class Registry:
         )
 
     def unknown(self, name: str, where: str = "") -> Problem:
-        """What to answer to a name that resolves to nothing: relations with their difference, candidates, or the nearest names."""
+        """What to answer to a name that resolves to nothing: a quantity's metrics, relations with their difference, or the nearest names."""
+        quantity = self.quantity(name)
+        if quantity:
+            return Problem("ambiguous_metric", where, f"'{name}' is a quantity, not a metric", _choices(quantity))
         close = self.relations(name)
         if close:
             candidates = "; ".join(f"{one.name} ({difference})" for one, difference in close[:3])
             return Problem("unknown_metric", where, f"no metric is called '{name}'", f"close, but not the same: {candidates}")
-        quantity = self.quantity(name)
-        if quantity:
-            return Problem("ambiguous_metric", where, f"'{name}' is a quantity, not a metric", _choices(quantity))
         state = self.snapshot
         broken = next((one for one in state.broken if name.startswith(f"{one.namespace}.")), None)
         if broken is not None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from measurand.core.drive import count_requests, drive, scripted
-from measurand.core.errors import CellError, DeclarationError, InvalidResponseError, UndefinedError
-from measurand.core.judged import judged
+from measurand.core.drive import drive, requests_made, scripted
+from measurand.core.errors import CellError, DeclarationError, InvalidFieldError, InvalidResponseError, UndefinedError
+from measurand.core.judged import Question, answers, judged
 from measurand.core.record import Context
 from measurand.core.request import Ask, Choice, Option, Scale, Split, Verdict
 from measurand.core.score import Score
@@ -18,7 +22,7 @@ JUDGE = frozenset({"judge"})
 
 
 def declared(ask: str, **keywords: Any) -> Any:
-    return judged("house.q", MetricCategory.Fluency, ask=ask, doc="A question.", **keywords)
+    return judged("house.q", MetricCategory.Fluency, ask=ask, **{"doc": "A question.", **keywords})
 
 
 faithfulness = declared("Can `item`, a claim, be inferred from `contexts` alone?", claims="output", fold=share("yes"))
@@ -106,6 +110,32 @@ def test_a_choice_may_not_apply() -> None:
         scored(one, ("a",), Verdict(form, {"na": 0.9, "rude": 0.1}))
 
 
+@pytest.mark.parametrize(
+    ("ask", "present", "asked"),
+    [
+        ("Is it done, judging from `output` (and `messages?`)? `expected?` says how.", "output", "Is it done, judging from `output`?"),
+        (
+            "Is it done, judging from `output` (and `messages?`)? `expected?` says how.",
+            "output messages",
+            "Is it done, judging from `output` (and `messages`)?",
+        ),
+        ("Is `output` at least 0.5 of it; as in `expected?`; roughly?", "output", "Is `output` at least 0.5 of it; roughly?"),
+        ("`output`好吗？`expected?`是标准。", "output", "`output`好吗？"),
+        ("`output`好吗（参照`expected?`）？", "output", "`output`好吗？"),
+        ("Is `output` (a text (in brackets)) good?", "output", "Is `output` (a text (in brackets)) good?"),
+    ],
+)
+def test_a_clause_is_a_sentence_a_bracket_or_what_a_semicolon_ends(ask: str, present: str, asked: str) -> None:
+    assert declared(ask).judged.wording(frozenset(present.split())) == asked
+
+
+@given(st.text("`output` expected? item.;()（）。? \n", max_size=60))
+def test_with_every_field_there_nothing_of_a_question_is_lost(ask: str) -> None:
+    question = Question(ask, None, None, "higher")
+    words = {word.removesuffix("?") for word in re.findall(r"`([^`]*)`", ask)}
+    assert question.wording(frozenset(words)) == ask.replace("?`", "`").strip().rstrip(";")
+
+
 @pytest.mark.parametrize("probabilities", [{"yes": 0.4, "no": 0.4}, {"yes": 1.4, "no": -0.4}, {"maybe": 1.0}, {"yes": math.nan, "no": 0.5}])
 def test_what_is_no_distribution_over_the_answers_is_refused(probabilities: dict[str, float]) -> None:
     with pytest.raises(InvalidResponseError):
@@ -116,10 +146,17 @@ def test_what_is_no_distribution_over_the_answers_is_refused(probabilities: dict
     ("ask", "keywords", "sentence"),
     [
         ("Is `outptu` good?", {}, "`outptu` is no field; did you mean output?"),
-        ("Is `item` in `output`?", {}, "`item` needs something to go through; give claims= or each="),
-        ("Is it good?", {}, "the question names no field"),
+        ("Is `item` in `output`?", {}, "`item` needs something to go through; say what: each = "),
+        ("Is it good?", {}, "the question names no field that it needs"),
         ("Is `item` in `output`?", {"claims": "output"}, "several verdicts need a fold"),
-        ("Is `item` so?", {"claims": "output", "each": "contexts", "fold": share("yes")}, "not both"),
+        ("Is `outptu` like `inptu`?", {}, "`outptu` is no field; did you mean output? `inptu` is no field; did you mean input?"),
+        ("Is it in `contexts`?", {"claims": "output", "fold": share("yes")}, "it is asked of each part of output and names none; write `item`"),
+        ("Is `output` good?", {"fold": share("yes")}, "a fold needs several verdicts; give claims=, sentences= or each="),
+        ("Is `item` good?", {"claims": "outptu", "fold": share("yes")}, "'outptu' is no field; did you mean output?"),
+        ("Is `output` good?", {"empty": {"output": "maybe"}}, "empty= answers 'maybe' for output; the question allows yes, no"),
+        ("Is `input?` good?", {}, "the question names no field that it needs"),
+        ("Is `output` good for `input?`?", {}, "where an optional field is missing, the clause that names `output` goes with it"),
+        ("Is `item` so?", {"claims": "output", "each": "contexts", "fold": share("yes")}, "not several"),
     ],
 )
 def test_a_question_that_cannot_be_asked_fails_at_declaration(ask: str, keywords: dict[str, Any], sentence: str) -> None:
@@ -128,9 +165,102 @@ def test_a_question_that_cannot_be_asked_fails_at_declaration(ask: str, keywords
     assert sentence in str(refused.value)
 
 
-def test_requests_are_counted_with_stand_in_replies() -> None:
-    assert count_requests(lambda: faithfulness("One. Two.", [Context("c")]), JUDGE) == 2
-    assert count_requests(lambda: goal("done", "q", None, None), JUDGE) == 1
+def test_a_field_that_is_empty_is_answered_for_without_asking() -> None:
+    one = declared("Does `output` answer `input`?", empty={"output": "no"})
+    found = scored(one, (" ", "q"))
+    assert (found.value, found.label, found.probabilities) == (0.0, "0% yes", {"yes": 0.0, "no": 1.0})
+    assert found.details == {"reason": "output is empty; nothing was asked about it"}
+    assert scored(one, ("text", "q"), Verdict.yes(0.9)).details == {}
+
+
+def test_claims_are_asked_for_and_then_nothing_supports_them() -> None:
+    one = declared("Is `item` in `contexts`?", claims="output", fold=share("yes"), empty={"contexts": "no"})
+    assert scored(one, ("A claim.", []), ["a claim"]).value == 0.0
+    assert scored(one, ("A claim.", [Context("")]), ["a claim"]).value == 0.0
+    with pytest.raises(UndefinedError, match="output makes no claims"):
+        scored(one, ("I do not know.", []), [])
+
+
+def test_passages_without_text_cannot_be_judged_by() -> None:
+    with pytest.raises(InvalidFieldError, match=r"contexts\[1\] has no text; a judge needs the text"):
+        scored(faithfulness, ("Two claims.", [Context("c"), Context(None, "d2")]))
+
+
+recall = declared("Is `item`, a sentence of `expected`, in `contexts`?", sentences="expected", fold=share("yes"))
+
+
+def test_sentences_are_cut_in_code() -> None:
+    found = scored(recall, (["One thing. Another."], [Context("c")]), [Verdict.yes(1.0), Verdict.yes(0.5)])
+    assert found.value == 0.75
+    assert [item["text"] for item in found.details["items"]] == ["One thing.", "Another."]
+    assert recall.judged.part == "sentence of expected"
+
+
+def test_of_several_texts_the_best_counts_and_its_place_is_kept() -> None:
+    yes, no = Verdict.yes(1.0), Verdict.yes(0.0)
+    accepted = ["One thing. Another.", " ", "A third."]
+    found = scored(recall, (accepted, [Context("c")]), [yes, no, yes])
+    assert (found.value, found.details["reference"]) == (1.0, 2)
+    assert [item["reference"] for item in found.details["items"]] == [0, 0, 2]
+    lower = declared("Is `item`, a sentence of `expected`, in `contexts`?", sentences="expected", fold=share("no"), direction="lower")
+    assert scored(lower, (accepted, [Context("c")]), [yes, no, yes]).value == 0.0
+
+
+def test_levels_make_a_scale() -> None:
+    one = declared("How much of `input` does `output` do?", levels=("none", "all"))
+    assert one.judged.form == Scale(("none", "all"))
+    assert (one.threshold, one.judged.options) == (None, ("0", "1"))
+    assert answers(one.judged) == {"0": "none", "1": "all"}
+
+
+def test_a_choice_between_yes_and_no_is_no_closed_question() -> None:
+    form = Choice({"yes": Option("insults", 0.0), "no": Option("does not", 1.0)})
+    one = declared("Does `output` insult?", form=form)
+    assert one.threshold is None
+    found = scored(one, ("a",), Verdict(form, {"yes": 0.2, "no": 0.8}))
+    assert found.value == pytest.approx(0.8)
+    assert found.label == "no"
+
+
+def test_a_judged_metric_is_called_like_a_function_with_its_fields() -> None:
+    assert str(inspect.signature(goal)) == "(output, input, messages=None, expected=None)"
+    assert drive(goal(input="q", output="a"), scripted([Verdict.yes(1.0)]), JUDGE).value == 1.0
+    for wrong in ({"output": "a"}, {"output": "a", "input": "q", "contexts": []}):
+        with pytest.raises(TypeError, match=r"house\.q takes output, input, messages, expected"):
+            goal(**wrong)
+
+
+def test_what_changes_a_verdict_changes_the_version_and_nothing_else_does() -> None:
+    def version(ask: str = "Is `item` in `contexts`?", **keywords: Any) -> str:
+        return str(declared(ask, **{"claims": "output", "fold": share("yes"), **keywords}).version)
+
+    assert version() == version(doc="Another page.", threshold=0.7, source="elsewhere", example={"output": "x"})
+    changed = [
+        version("Is `item` said in `contexts`?"),
+        version(levels=("no", "yes")),
+        version(claims="expected"),
+        version(claims=None, sentences="output"),
+        version(fold=share("no")),
+        version(fold=average_precision),
+        version(direction="lower"),
+        version(empty={"contexts": "no"}),
+    ]
+    assert len({version(), *changed}) == 9
+
+
+def test_its_origin_is_the_module_that_declares_it() -> None:
+    assert goal.origin == (__name__, "house.q")
+    with pytest.raises(DeclarationError, match="a name without a dot is kept for built-ins"):
+        judged("llm_mine", MetricCategory.Fluency, ask="Is `output` good?", doc="Mine.")
+
+
+def test_a_plan_knows_the_requests_without_asking_them() -> None:
+    split, ask = requests_made(faithfulness("One. Two? Three!", [Context("c")]), JUDGE)
+    assert split == Split("One. Two? Three!")
+    assert isinstance(ask, Ask)
+    assert ask.over == ("One.", "Two?", "Three!")
+    assert len(requests_made(goal("done", "q", None, None), JUDGE)) == 1
+    assert len(requests_made(faithfulness(" ", [Context("c")]), JUDGE)) == 0
 
 
 def test_too_few_scripted_replies_are_an_error() -> None:

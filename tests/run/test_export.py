@@ -92,7 +92,7 @@ def test_parquet_has_types(stored: StoredRun, tmp_path: Path) -> None:
     export(stored, path, "parquet", io.BytesIO())
     table = parquet.read_table(path)
     types = {field.name: str(field.type) for field in table.schema}
-    assert {name for name, kind in types.items() if kind == "double"} == {"score", "threshold"}
+    assert {name for name, kind in types.items() if kind == "double"} == {"score", "threshold", "cost_usd"}
     assert (types["trial"], types["passed"], types["sample_id"]) == ("int64", "bool", "string")
     assert [row["score"] for row in table.to_pylist()] == [one.score for one in stored_results(stored)]
 
@@ -166,7 +166,7 @@ def test_a_file_that_cannot_be_finished_is_as_it_was(stored: StoredRun, tmp_path
     def broken(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("measurand.run.export.os.fsync", broken)
+    monkeypatch.setattr("measurand.run.whole_file.os.fsync", broken)
     with pytest.raises(UsageError, match=r"out\.csv cannot be written: no space left on device"):
         export(stored, path, "csv", io.BytesIO())
     assert path.read_text() == "before"

@@ -88,7 +88,7 @@ def test_no_data() -> None:
 
 
 def test_a_metric_that_asks_a_model_is_told_before_anything_is_done(judged_metric: str) -> None:
-    assert codes(plan(FOUR, judged_metric, on_missing="skip")) == ["no_runtime"]
+    assert codes(plan(FOUR, judged_metric, on_missing="skip")) == ["no_judge"]
 
 
 @pytest.fixture

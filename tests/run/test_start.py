@@ -65,7 +65,7 @@ def test_a_plan_with_problems_is_not_run(file_store: Store) -> None:
 
 def test_progress_is_told_by_rows(file_store: Store) -> None:
     told: list[tuple[int, int]] = []
-    start_run(plan(MANY, "code_output_length"), file_store, command=[], progress=lambda rows, errors: told.append((rows, errors)))
+    start_run(plan(MANY, "code_output_length"), file_store, command=[], progress=lambda done: told.append((done.rows, done.errors)))
     assert told == [(2_000, 0), (4_000, 0), (5_000, 0)]
 
 

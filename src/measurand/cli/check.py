@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from measurand.cli.records import opened_cassette, record_options
 from measurand.cli.session import Session, command
 from measurand.cli.typed import run_command
 from measurand.cli.work import plan_of, run_options
@@ -16,8 +17,9 @@ from measurand.report import terminal
 
 @command("check")
 @run_options
+@record_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-def check(session: Session, as_json: bool, **typed: Any) -> int:
+def check(session: Session, as_json: bool, cassette: str | None, **typed: Any) -> int:
     """Everything a run needs, before anything is paid: every problem at once, the mapping, the plan.
 
     CONFIG is a metrics.toml, default ./metrics.toml. Nothing is sent.
@@ -25,7 +27,8 @@ def check(session: Session, as_json: bool, **typed: Any) -> int:
     from measurand.config import Bounds
     from measurand.report.plan_text import plan_lines
 
-    plan = plan_of(session, typed)
+    with opened_cassette(cassette) as records:
+        plan = plan_of(session, {**typed, "records": records})
     if as_json:
         terminal.print_json(plan.to_dict())
         return 0 if plan.ok else 2

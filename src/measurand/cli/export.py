@@ -27,6 +27,8 @@ def export(session: Session, ref: str, output: Path | None, form: str | None, no
     from measurand.run.export import BINARY, format_for
     from measurand.run.export import export as write
 
+    if output is not None and str(output) == "-":
+        output = None
     chosen = format_for(output, form)
     confine(output, "-o")
     if output is None and chosen in BINARY and sys.stdout.isatty():

@@ -24,12 +24,13 @@ COMMANDS: Final = {
     "runs": ("measurand.cli.runs:runs", "What was run."),
     "results": ("measurand.cli.results:results", "The rows of a run, or one row in full."),
     "export": ("measurand.cli.export:export", "A run as JSON Lines, CSV, Parquet, or whole."),
+    "cache": ("measurand.cli.cache:cache", "Recorded calls: what there is, to a file, from one, away."),
     "delete": ("measurand.cli.delete:delete", "Remove runs, or one row everywhere."),
 }
 """Name → module:attribute, and its line in `metrics --help`."""
 
 LATER: Final = (
-    "compare", "gate", "power", "report", "import", "convert", "calibrate", "label", "audit", "explain", "lock", "serve", "cache",
+    "compare", "gate", "power", "report", "import", "convert", "calibrate", "label", "audit", "explain", "lock", "serve",
 )  # fmt: skip
 """Commands of the interface that this version does not have yet."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import evolve
 
+from measurand.cli.questions import questions_known
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError, did_you_mean
 from measurand.core.fields import FIELDS
@@ -16,10 +16,11 @@ from measurand.core.metric import Metric
 from measurand.core.taxonomy import MetricCategory
 from measurand.index import registry
 from measurand.report import terminal
-from measurand.report.catalogue_json import broken_json, metric_json
+from measurand.report.catalogue_json import asks, broken_json, cost_usd, metric_json
 from measurand.report.catalogue_text import FORMATS
 
 if TYPE_CHECKING:
+    from measurand.report.example_cost import ExampleCost
     from measurand.report.feed_text import Feed
 
 
@@ -43,13 +44,15 @@ def list_(session: Session, data: str | None, plugins: bool, layout: str, as_jso
     metrics list --for data.jsonl
     metrics list --search "word order" --format names
     """
-    if session.config is not None:
-        from measurand.config import load
-
-        load(session.config, environ=os.environ)  # a config that cannot be is said, whatever of it is used
     if plugins:
         _load_plugins()
+    questions_known(session)
+    most = wanted.pop("max_cost")
     found = _query(**wanted)
+    costs: Mapping[str, ExampleCost] = {}
+    if session.config is not None or most is not None:
+        costs = _costs(found, session)
+        found = [one for one in found if most is None or _at_most(one, costs, most)]
     feed = None
     if data is not None:
         from measurand.cli.feeding import feed_of
@@ -57,19 +60,34 @@ def list_(session: Session, data: str | None, plugins: bool, layout: str, as_jso
         feed = feed_of(data, found, session)
         found = [one for one, _ in feed.feedable]
     if as_json:
-        broken = registry.snapshot.broken if plugins and not any(wanted.values()) and data is None else ()
-        terminal.print_json([*map(metric_json, found), *map(broken_json, broken)])
+        broken = registry.snapshot.broken if plugins and not any(wanted.values()) and data is None and most is None else ()
+        terminal.print_json([*(metric_json(one, costs.get(one.name)) for one in found), *map(broken_json, broken)])
     elif layout != "table":
-        terminal.write("".join(f"{line}\n" for line in FORMATS[layout](found)), end="")
+        terminal.write("".join(f"{line}\n" for line in FORMATS[layout](found, costs)), end="")
     elif feed is not None:
         _show_feed(feed, data or "")
     else:
-        _show_table(found)
+        _show_table(found, costs)
 
 
-def _query(
-    words: Sequence[str], any_of: bool, without: Sequence[str], method: Any, requires: Sequence[str], max_cost: float | None, search: str
-) -> list[Metric[Any]]:
+def _costs(found: Sequence[Metric[Any]], session: Session) -> Mapping[str, ExampleCost]:
+    """What the metrics that ask cost with the models of the config. It is read also where none of them asks: one that cannot be is said."""
+    from measurand.cli.reading import reading_settings
+
+    settings = reading_settings(session)
+    if not any(map(asks, found)):
+        return {}
+    from measurand.report.example_cost import example_costs
+
+    return example_costs(found, settings)
+
+
+def _at_most(one: Metric[Any], costs: Mapping[str, ExampleCost], most: float) -> bool:
+    usd = cost_usd(one, costs.get(one.name))
+    return usd is not None and usd <= most
+
+
+def _query(words: Sequence[str], any_of: bool, without: Sequence[str], method: Any, requires: Sequence[str], search: str) -> list[Metric[Any]]:
     problems: list[Problem] = []
     flags = _flags(words, "--category", problems)
     excluded = _flags(without, "--without", problems)
@@ -86,7 +104,6 @@ def _query(
         without=excluded,
         method=method,
         requires=requires,
-        max_cost_usd=max_cost,
         search=search,
     )
 
@@ -125,12 +142,12 @@ def _show_feed(feed: Feed, data: str) -> None:
     terminal.note(f"{fed} of {all_of_them} metrics can be measured. A config for these rows: metrics init --for {terminal.safe(data)}")
 
 
-def _show_table(found: Sequence[Metric[Any]]) -> None:
+def _show_table(found: Sequence[Metric[Any]], costs: Mapping[str, ExampleCost]) -> None:
     waiting = sorted(registry.snapshot.plugins)
     more = f" Of plugins not loaded ({', '.join(map(terminal.safe, waiting))}): metrics list --plugins" if waiting else ""
     if not found:
         terminal.write(f"No metric meets all of this; there are {len(registry)}. Fewer conditions show more: metrics list.{more}")
         return
-    terminal.write("\n".join(FORMATS["table"](found)))
+    terminal.write("\n".join(FORMATS["table"](found, costs)))
     example = found[len(found) // 2].name
     terminal.note(f"{len(found)} of {len(registry)} metrics. One in full: metrics show {example}. For your data: metrics list --for FILE{more}")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from measurand.cli.reading import config_named
+from measurand.cli.records import opened_cassette, record_options
 from measurand.cli.session import Session, command
 from measurand.cli.typed import kept_words
 from measurand.cli.work import plan_of, run_options
@@ -18,8 +19,7 @@ from measurand.report import terminal
 
 @command("run")
 @run_options
-@click.option("--cassette", metavar="FILE", help="Recorded replies laid under the store, read-only.")
-@click.option("--trust-imported", is_flag=True, help="Also reuse imported replies outside replay.")
+@record_options
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 def run(session: Session, as_json: bool, no_progress: bool, cassette: str | None, trust_imported: bool, **typed: Any) -> int:
@@ -27,20 +27,23 @@ def run(session: Session, as_json: bool, no_progress: bool, cassette: str | None
 
     CONFIG is a metrics.toml, default ./metrics.toml. Typing the same command again continues a run that did not end.
     """
+    from measurand.cli.interrupts import terminated_as_interrupted
     from measurand.report.bar import progress_bar
     from measurand.report.summary_text import next_lines, summary_lines
-    from measurand.run.start import start_run
+    from measurand.run.start import Records, start_run
     from measurand.run.store import open_store
     from measurand.run.summary import summarise
 
-    plan = plan_of(session, typed)
-    if not plan.ok:
-        raise ProblemsError(plan.problems)
     shown = not (no_progress or session.quiet) and sys.stderr is not None and sys.stderr.isatty()
-    with open_store(plan.settings.store_url(os.environ)) as store:
-        with progress_bar(plan.rows, shown=shown, color=session.color or "auto") as progress:
-            ended = start_run(plan, store, command=kept_words(), progress=progress)
-        summary = summarise(store.resolve(ended.run_id))
+    with opened_cassette(cassette) as recorded:
+        plan = plan_of(session, {**typed, "records": recorded, "trust_imported": trust_imported})
+        if not plan.ok:
+            raise ProblemsError(plan.problems)
+        with open_store(plan.settings.store_url(os.environ)) as store:
+            bar = progress_bar(plan.rows, shown=shown, asks=plan.asks, plain=not session.quiet, color=session.color or "auto")
+            with bar as progress, terminated_as_interrupted():
+                ended = start_run(plan, store, command=kept_words(), progress=progress, records=Records(recorded, trust_imported))
+            summary = summarise(store.resolve(ended.run_id))
     if as_json:
         terminal.print_json(summary.to_dict())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -11,13 +11,17 @@ from measurand.cli.work import data_options, pairs, rows_of, settings_of
 from measurand.core.errors import ProblemsError
 from measurand.report import terminal
 
+_SECTIONS: Final = frozenset({"metrics", "data", "run", "project", "models", "embeddings"})
+
 
 @command("score")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
 @data_options
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines, as without it.")
 def score(session: Session, metrics: tuple[str, ...], as_json: bool, **typed: Any) -> int:
-    """Rows in, results out: one JSON line a row and metric, in the order of the rows, in one pass; nothing is stored.
+    """Rows in, results out: one JSON line a row and metric, in the order of the rows, in one pass; no run is stored.
+
+    What models answer is recorded: the same rows again cost nothing.
 
     --set METRIC.OPTION=VALUE sets an option, --set METRIC.threshold=0.8 a threshold.
     """
@@ -46,4 +50,4 @@ def score(session: Session, metrics: tuple[str, ...], as_json: bool, **typed: An
 def _of_metric(text: str) -> str:
     """`code_rouge_l.k=3` means `metrics.code_rouge_l.k=3`; a section of the config stays what it is."""
     first = text.partition("=")[0].partition(".")[0].strip()
-    return text if first in ("metrics", "data", "run", "project") else f"metrics.{text}"
+    return text if first in _SECTIONS else f"metrics.{text}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from measurand.cli.questions import questions_known
 from measurand.cli.session import Session, command
 from measurand.core.errors import Problem, UsageError
 from measurand.core.metric import Metric
@@ -20,8 +21,11 @@ from measurand.report.metric_text import computed_example, metric_in_full, metri
 def show(session: Session, name: str, as_json: bool) -> None:
     """One metric in full: definition, fields, options, source, relations, and an example computed on the spot.
 
+    Of a metric that asks a model: its question, and the requests that the example would send, word for word. Nothing is sent.
+
     NAME may also be another project's name for the same metric, or a bare quantity such as token_f1.
     """
+    questions_known(session)
     one = _named(name)
     example = computed_example(one)
     if as_json:

@@ -19,6 +19,9 @@ def usage_problem(error: click.ClickException, words: Sequence[str]) -> Problem:
     command = next((word for word in words if word in COMMANDS), None)
     path = context.command_path if context is not None else f"metrics {command}" if command else "metrics"
     match error:
+        case click.exceptions.NoArgsIsHelpError(ctx=click.Context(command=click.Group() as group) as bare):
+            words_after = ", ".join(group.list_commands(bare))
+            return Problem("missing_argument", path, "the word after it is missing", f"there are {words_after}; {_ALSO.format(path=path)}")
         case click.NoSuchOption(option_name=name):
             return Problem("unknown_option", path, f"there is no option {name}", _option_hint(name, context, path))
         case click.MissingParameter(param=param):

@@ -123,6 +123,8 @@ def run_options_of(settings: Settings, typed: dict[str, Any]) -> RunOptions:
         slices=typed["slices"],
         name=typed["name"],
         min_trials=typed["min_trials"],
+        cassette=typed.get("records"),
+        trust_imported=typed.get("trust_imported", False),
     )
 
 

@@ -19,6 +19,9 @@ from measurand.core.errors import (
     InvalidFieldError,
     InvalidScoreError,
     MissingFieldError,
+    ModelStoppedError,
+    RunIncompleteError,
+    StoreError,
     UndefinedError,
 )
 from measurand.core.instance import Instance, instance
@@ -31,6 +34,9 @@ from measurand.core.score import Score
 OK: Final = 0
 NOT_APPLICABLE: Final = 1
 ERROR: Final = 2
+
+ENDS_A_RUN: Final = (ModelStoppedError, RunIncompleteError, StoreError)
+"""What whoever answers may raise that is no fault of one cell."""
 
 Outcome: TypeAlias = "tuple[int, float | None, dict[str, Any] | None]"
 """(status code, score, the rest of a result that is not null): what a run stores, without the cost of an object a cell."""
@@ -64,30 +70,42 @@ class Program:
     def __init__(self, instances: Sequence[Instance]) -> None:
         feeds: dict[tuple[str, str], int] = {}
         self._pure: list[Callable[[list[Any]], Outcome] | None] = []
-        self._asking: list[tuple[int, Instance, list[tuple[int, bool, str]]]] = []
+        self._asking: dict[int, tuple[Instance, list[tuple[int, bool, str]]]] = {}
         for index, one in enumerate(instances):
             slots = [(feeds.setdefault((p.field, _reading(one.metric, p)), len(feeds)), p.required, p.field) for p in one.metric.parameters]
             asks = one.metric.steps or one.metric.opaque is not None
             self._pure.append(None if asks else _compiled(one, slots))
             if asks:
-                self._asking.append((index, one, slots))
+                self._asking[index] = one, slots
         self._feeds = tuple((name, _reader(name), references if reading == "references" else COERCERS[reading]) for name, reading in feeds)
         self.asks = bool(self._asking)
+        self.asking: Final = tuple(self._asking)
+        """Which instances ask instruments, by their place."""
 
     def outcomes(self, fields: Mapping[str, Any]) -> list[Outcome]:
         """One outcome for each instance, in their order. Instances that ask instruments need `outcomes_async`."""
-        values = self._read(fields)
+        values = self.read(fields)
         return [cell(values) for cell in self._pure if cell is not None]
 
     async def outcomes_async(self, context: EvaluationContext) -> list[Outcome]:
-        """As `outcomes`, with the instances that ask driven by `context.answer`."""
-        values = self._read(context.fields)
-        done: list[Any] = [None if cell is None else cell(values) for cell in self._pure]
-        for index, one, slots in self._asking:
-            done[index] = await _asked(one, slots, values, context)
+        """As `outcomes`, with the instances that ask driven by `context.answer`, one after the other."""
+        values = self.read(context.fields)
+        done: list[Any] = self.computed(values)
+        for index in self.asking:
+            done[index] = await self.ask(index, values, context)
         return done
 
-    def _read(self, fields: Mapping[str, Any]) -> list[Any]:
+    def computed(self, values: list[Any]) -> list[Outcome | None]:
+        """The outcomes of the instances that ask nobody, at their places; None at the others'."""
+        return [None if cell is None else cell(values) for cell in self._pure]
+
+    async def ask(self, index: int, values: Sequence[Any], context: EvaluationContext) -> Outcome:
+        """The outcome of one instance of `asking`, its requests answered by `context.answer`."""
+        one, slots = self._asking[index]
+        return await _asked(one, slots, values, context)
+
+    def read(self, fields: Mapping[str, Any]) -> list[Any]:
+        """What the instances take of a row, each thing read once; for `computed` and `ask`."""
         values: list[Any] = []
         for name, reader, coerce in self._feeds:
             raw = fields.get(name, _ABSENT) if reader is None else reader(fields)
@@ -222,7 +240,7 @@ def _with_counts(outcome: Outcome, corpus: CorpusFold, arguments: Sequence[Any])
     return OK, score, {**(rest or {}), "details": {**(rest or {}).get("details", {}), "counts": counts}}
 
 
-async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: list[Any], context: EvaluationContext) -> Outcome:
+async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: Sequence[Any], context: EvaluationContext) -> Outcome:
     metric = one.metric
     try:
         arguments = _arguments(one, slots, values)
@@ -231,6 +249,8 @@ async def _asked(one: Instance, slots: list[tuple[int, bool, str]], values: list
         instruments = frozenset(name for name, used in (("judge", metric.judge), ("embedder", metric.embedder)) if used)
         value = await drive_async(metric.function(*arguments, **one.options), context.answer or _nobody, instruments)
         return _checker(metric)(value)
+    except ENDS_A_RUN:
+        raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a metric's fault is one cell's error, never the end of a run
         return failed(error)
 
@@ -256,7 +276,8 @@ def failed(error: BaseException) -> Outcome:
     """The outcome of a cell that raised."""
     if isinstance(error, CellError) and error.code in ERROR_CODES:
         status = NOT_APPLICABLE if error.code in NOT_APPLICABLE_CODES else ERROR
-        return status, None, {"error": ResultError(error.code, error.message, error.field).to_dict()}
+        rest: dict[str, Any] = {"error": ResultError(error.code, error.message, error.field).to_dict()}
+        return status, None, rest if error.details is None else {**rest, "details": as_json(error.details)}
     return ERROR, None, {"error": {"code": "internal", "message": _told(error)[:MESSAGE_LIMIT]}}
 
 

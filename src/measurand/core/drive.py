@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Generator, Iterable
-from typing import Any
+from typing import Any, Final
 
 from measurand.core.errors import CellError
 from measurand.core.request import Ask, Choice, Embed, Form, Prefer, Request, Scale, Split, Verdict, Write, YesNo, instrument_of
 
 Answer = Callable[[Request[Any]], Any]
 AsyncAnswer = Callable[[Request[Any]], Awaitable[Any]]
+
+
+_BREAK: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 class UndeclaredInstrumentError(CellError):
@@ -72,15 +76,15 @@ def stand_in(p: float) -> Answer:
             case Ask(form=form, over=None):
                 return _verdict(form, p)
             case Ask(form=form, over=items):
-                return [_verdict(form, p) for _ in items or ()]
+                return [_verdict(form, p)] * len(items or ())
             case Split(text=text, max_claims=most):
-                return [part.strip() for part in text.replace("?", ".").replace("!", ".").split(".") if part.strip()][:most]
+                return [part.strip() for part in _BREAK.split(text) if part.strip()][:most]
             case Write(n=n):
                 return ["text"] * n
             case Prefer():
                 return Verdict.yes(p)
             case Embed(texts=texts):
-                return [[1.0] for _ in texts]
+                return [[1.0]] * len(texts)
             case _:
                 raise CellError(f"nobody answers {type(request).__name__}")
 
@@ -98,22 +102,17 @@ def _verdict(form: Form, p: float) -> Verdict:
             return Verdict(form, {(max(scored) if p >= 0.5 else min(scored))[1]: 1.0})
 
 
-def count_requests(steps: Callable[[], Generator[Request[Any], Any, Any]], instruments: frozenset[str]) -> int:
-    """How many requests a metric makes at most on one row: driven with every verdict no and every verdict yes."""
+def requests_made(steps: Generator[Request[Any], Any, Any], instruments: frozenset[str], p: float = 1.0) -> list[Request[Any]]:
+    """The requests that a metric makes on a row, answered by `stand_in(p)`; up to where it ends, whether with a score or without."""
+    made: list[Request[Any]] = []
+    reply = stand_in(p)
 
-    def counted(p: float) -> int:
-        calls = 0
-        reply = stand_in(p)
+    def answer(request: Request[Any]) -> Any:
+        made.append(request)
+        return reply(request)
 
-        def answer(request: Request[Any]) -> Any:
-            nonlocal calls
-            calls += 1
-            return reply(request)
-
-        try:
-            drive(steps(), answer, instruments)
-        except CellError:
-            pass
-        return calls
-
-    return max(counted(0.0), counted(1.0))
+    try:
+        drive(steps, answer, instruments)
+    except CellError:
+        pass
+    return made

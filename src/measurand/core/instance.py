@@ -27,6 +27,8 @@ class Instance:
     ask: str = "separately"
     on_missing: str = "stop"
     explain: str = "off"
+    signed: tuple[str, ...] = field(default=(), kw_only=True)
+    """What of the instruments decides the number, as parts of the signature: "judge:gpt-5.4-mini", "t:0", "p:logprobs" …; known once they are bound."""
     named: bool = field(default=True, kw_only=True)
     """Chosen by its name, not by a category or suite."""
 
@@ -43,11 +45,7 @@ class Instance:
         parts = [self.metric.name, f"v:{self.metric.version}"]
         if self.changed_options:
             parts.append("opt:" + ",".join(f"{name}={_written(value)}" for name, value in self.changed_options.items()))
-        if self.judge:
-            parts.append("judge:" + "+".join(self.judge))
-        if self.embedding:
-            parts.append(f"embed:{self.embedding}")
-        return "|".join((*parts, f"lib:{__version__}"))
+        return "|".join((*parts, *self.signed, f"lib:{__version__}"))
 
 
 def instance(

@@ -10,12 +10,18 @@ from measurand.core.metric import REQUIRED, Metric
 from measurand.plugins import BrokenPlugin
 
 if TYPE_CHECKING:
+    from measurand.core.request import Request
+    from measurand.report.example_cost import ExampleCost
     from measurand.report.shapes import MetricJson
 
 
-def metric_json(one: Metric[Any]) -> MetricJson:
-    """A metric with exactly the keys of `list --json`. What is not known is null, never 0."""
-    asks = one.judge or one.embedder
+def asks(one: Metric[Any]) -> bool:
+    """Whether the metric asks a model."""
+    return one.judge or one.embedder
+
+
+def metric_json(one: Metric[Any], cost: ExampleCost | None = None) -> MetricJson:
+    """A metric with exactly the keys of `list --json`. What is not known is null, never 0. `cost`: where a price was looked up."""
     return {
         "name": one.name,
         "version": one.version,
@@ -29,8 +35,8 @@ def metric_json(one: Metric[Any]) -> MetricJson:
         "range": finite_range(one),
         "type": one.type,
         "calls": calls_on_example(one),
-        "estimated_cost_usd": None if asks else 0.0,
-        "cost_model": None,
+        "estimated_cost_usd": cost_usd(one, cost),
+        "cost_model": None if cost is None else cost.model,
         "aliases": list(one.aliases),
         "relations": [{"name": relation.name, "difference": relation.difference} for relation in one.relations],
         "source": one.source,
@@ -38,12 +44,19 @@ def metric_json(one: Metric[Any]) -> MetricJson:
     }
 
 
+def cost_usd(one: Metric[Any], cost: ExampleCost | None) -> float | None:
+    """US dollars of its example's row: 0 for code, None where no price is known."""
+    if not asks(one):
+        return 0.0
+    return None if cost is None else cost.usd
+
+
 def _methods(one: Metric[Any]) -> Iterator[Literal["code", "llm", "embed"]]:
     if one.judge:
         yield "llm"
     if one.embedder:
         yield "embed"
-    if not (one.judge or one.embedder):
+    if not asks(one):
         yield "code"
 
 
@@ -85,20 +98,23 @@ def split_example(one: Metric[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def calls_on_example(one: Metric[Any]) -> int | None:
     """How many requests the metric makes on its example: 0 without an instrument, None where that cannot be counted."""
-    if not (one.judge or one.embedder):
+    if not asks(one):
         return 0
-    if not one.steps:
-        return None
-    from measurand.core.drive import count_requests
+    counted = [requests_on_example(one, p) for p in (0.0, 1.0)]
+    return None if None in counted else max(len(made or ()) for made in counted)
 
+
+def requests_on_example(one: Metric[Any], p: float = 1.0) -> list[Request[Any]] | None:
+    """The requests the metric makes on its example, with stand-in replies and every verdict `p`; None where it cannot be driven."""
     fields, given = split_example(one)
-    arguments = _arguments(one, fields)
     options = {option.name: given.get(option.name, option.default) for option in one.options}
-    if any(value is REQUIRED for value in options.values()):
+    if not one.steps or any(value is REQUIRED for value in options.values()):
         return None
+    from measurand.core.drive import requests_made
+
     instruments = frozenset(name for name, used in (("judge", one.judge), ("embedder", one.embedder)) if used)
     try:
-        return count_requests(lambda: one.function(*arguments, **options), instruments)
+        return requests_made(one.function(*_arguments(one, fields), **options), instruments, p)
     except Exception:  # noqa: BLE001  # a user's metric that fails on its own example is listed all the same
         return None
 

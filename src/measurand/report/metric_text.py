@@ -11,6 +11,7 @@ from measurand.core.metric import REQUIRED, Metric, Option, Parameter
 from measurand.index import SUITES
 from measurand.report import terminal
 from measurand.report.catalogue_json import calls_on_example, finite_range, metric_json, split_example
+from measurand.report.request_text import example_requests, request_lines
 from measurand.report.visible import columns, padded, safe, safe_lines, wrapped
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def metric_in_full(one: Metric[Any], result: MetricResult | None) -> MetricInFul
         "replaced_by": one.replaced_by,
         "suites": [name for name, members in SUITES.items() if one.name in members],
         "question": _question_json(one),
+        "requests": example_requests(one),
         "example": _example_json(one, result),
     }
 
@@ -89,7 +91,15 @@ def _question_json(one: Metric[Any]) -> QuestionJson | None:
         return None
     from measurand.core.judged import answers
 
-    return {"ask": one.judged.ask, "answers": dict(answers(one.judged)), "each": one.judged.each, "claims": one.judged.claims}
+    question = one.judged
+    return {
+        "ask": question.ask,
+        "answers": dict(answers(question)),
+        "each": question.each,
+        "claims": question.claims,
+        "sentences": question.sentences,
+        "fold": None if question.fold is None else getattr(question.fold, "name", getattr(question.fold, "__name__", "a function")),
+    }
 
 
 def _example_json(one: Metric[Any], result: MetricResult | None) -> ExampleJson | None:
@@ -110,7 +120,7 @@ def metric_lines(one: Metric[Any], result: MetricResult | None, width: int) -> l
         lines += [*(line for part in _paragraphs(body) for line in wrapped(safe(part), width)), ""]
     for head, text in _facts(one):
         lines += _fact(head, text, width)
-    return [*lines, *_example_lines(one, result, width)]
+    return [*lines, *_example_lines(one, result, width), *request_lines(example_requests(one) or [], width)]
 
 
 def _paragraphs(body: str) -> list[str]:
@@ -192,9 +202,11 @@ def _question_facts(one: Metric[Any]) -> Iterator[tuple[str, str]]:
     question = _question_json(one)
     assert question is not None
     yield "asks", question["ask"]
-    if question["claims"] or question["each"]:
-        yield "for each", f"claim of {question['claims']}" if question["claims"] else f"element of {question['each']}"
+    if one.judged.through:
+        yield "for each", one.judged.part
     yield "answers", "\n".join(f"{name}: {means}" if means else name for name, means in question["answers"].items())
+    if question["fold"]:
+        yield "folded by", question["fold"]
 
 
 def _cost(one: Metric[Any]) -> str:

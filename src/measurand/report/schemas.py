@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from measurand.core.fields import FIELDS, Field
 from measurand.core.result import MetricResult
+from measurand.report.cache_text import CacheExportJson, CacheImportJson, CacheInfoJson, CachePruneJson
+from measurand.report.calls_text import RequestsJson
 from measurand.report.json_schema import Schema, document
 from measurand.report.shapes import CategoryJson, CheckJson, MetricInFullJson, MetricJson, ProblemsJson, RunJson
 
@@ -114,6 +116,11 @@ SCHEMAS: Final[Mapping[str, tuple[str, Callable[[], Any]]]] = {
     "categories": ("metrics categories --json", lambda: document(list[CategoryJson], "metrics categories --json")),
     "check": ("metrics check --json", lambda: document(CheckJson, "metrics check --json")),
     "run": ("metrics run --json", lambda: document(RunJson, "metrics run --json")),
+    "requests": ("the last line of metrics results RUN --id SAMPLE --json, where a model was asked", lambda: document(RequestsJson, "Requests of one row")),
+    "cache-info": ("metrics cache info --json", lambda: document(CacheInfoJson, "metrics cache info --json")),
+    "cache-export": ("metrics cache export --json", lambda: document(CacheExportJson, "metrics cache export --json")),
+    "cache-import": ("metrics cache import --json", lambda: document(CacheImportJson, "metrics cache import --json")),
+    "cache-prune": ("metrics cache prune --json", lambda: document(CachePruneJson, "metrics cache prune --json")),
     "problems": ("what any command prints under --json where it ends with 2", lambda: document(ProblemsJson, "Problems")),
 }
 """Name → what it describes, and how it is made."""

@@ -72,10 +72,37 @@ class ExampleJson(TypedDict):
 class QuestionJson(TypedDict):
     """What a judged metric asks."""
 
-    ask: Annotated[str, "the question, verbatim"]
+    ask: Annotated[str, "the question, verbatim; what is about an optional field is asked where the row has it"]
     answers: Annotated[dict[str, str], "each answer and what it means"]
-    each: str | None
-    claims: str | None
+    each: Annotated[str | None, "the list whose elements are asked about"]
+    claims: Annotated[str | None, "the text whose claims a model extracts and is asked about"]
+    sentences: Annotated[str | None, "the text whose sentences are asked about"]
+    fold: Annotated[str | None, "how verdicts become one number"]
+
+
+class SentMessageJson(TypedDict):
+    """One message to a model."""
+
+    role: str
+    content: str
+
+
+class SentJson(TypedDict):
+    """One request as a model is sent it."""
+
+    messages: list[SentMessageJson]
+    schema: Annotated[dict[str, Any] | None, "the JSON Schema of the reply; null: free text"]
+    logprobs: Annotated[bool, "whether the probabilities are read from the reply's tokens"]
+    max_tokens: Annotated[int | None, "most tokens of a reply; null: the model's setting"]
+
+
+class RequestJson(TypedDict):
+    """One request that the example makes, with stand-in replies to those before it."""
+
+    kind: Annotated[Literal["ask", "split", "write", "prefer", "embed"], "what is asked for"]
+    sent: Annotated[SentJson | None, "to a model whose replies have token probabilities; null for an embedding"]
+    sampled: Annotated[SentJson | None, "to a model without them; null where it is the same"]
+    texts: Annotated[list[str] | None, "what is embedded, else null"]
 
 
 class MetricInFullJson(MetricJson):
@@ -90,6 +117,7 @@ class MetricInFullJson(MetricJson):
     replaced_by: str | None
     suites: Annotated[list[str], "the suites it is in"]
     question: QuestionJson | None
+    requests: Annotated[list[RequestJson] | None, "what the example sends; null where nobody is asked or it is not known"]
     example: ExampleJson | None
 
 
@@ -138,12 +166,12 @@ class PlannedMetricJson(TypedDict):
     judges: list[str]
     embedding: str | None
     rows: int
-    applicable_rows: int
-    calls: int
-    calls_min: int
+    applicable_rows: Annotated[int, "rows that can feed it"]
+    calls: Annotated[int, "requests, on the dearer path; one that several metrics share counts for the first of them"]
+    calls_min: Annotated[int, "requests, on the cheaper path"]
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
+    cost_usd: Annotated[float | None, "US dollars; null where a price is not known"]
 
 
 class LeftOutJson(TypedDict):
@@ -156,10 +184,10 @@ class LeftOutJson(TypedDict):
 class DestinationJson(TypedDict):
     """A host that something is sent to."""
 
-    host: str
-    models: list[str]
+    host: Annotated[str, "host and port"]
+    models: Annotated[list[str], "as the server knows them"]
     metrics: list[str]
-    fields: list[str]
+    fields: Annotated[list[str], "fields of the record that are shown"]
     rows: int
 
 
@@ -171,8 +199,8 @@ class TotalsJson(TypedDict):
     calls_min: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
-    minutes: float | None
+    cost_usd: Annotated[float | None, "US dollars; null where a price is not known"]
+    minutes: Annotated[float | None, "by the recorded time of a call, else by 2 seconds"]
 
 
 class PlanJson(TypedDict):
@@ -270,23 +298,23 @@ class MetricSummaryJson(TypedDict):
 
 
 class UsageJson(TypedDict):
-    """What a run cost."""
+    """What a run cost, as recorded."""
 
-    calls: int
-    cached_calls: int
-    unreported_calls: int
+    calls: Annotated[int, "requests it used, each once"]
+    cached_calls: Annotated[int, "those of them that were found recorded"]
+    unreported_calls: Annotated[int, "those of them whose tokens are estimates"]
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
+    cost_usd: Annotated[float | None, "US dollars; null where a price is not known"]
 
 
 class EstimateJson(TypedDict):
-    """What it was expected to cost."""
+    """What it was expected to cost when it began."""
 
     calls: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None
+    cost_usd: Annotated[float | None, "US dollars; null where a price is not known"]
 
 
 class RunJson(TypedDict):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from measurand.report.sentences import hanging, packed
 from measurand.report.terminal import counted, duration, interval, number, percent, safe, table, thousands, usd
+from measurand.run.bind import of_one_family
 from measurand.run.summary import MetricReport, SliceSummary, Summary
 from measurand.stats.statistic import Statistic
 
@@ -25,7 +26,7 @@ def summary_lines(summary: Summary, *, fit: int | None = None) -> list[str]:
     for by in dict.fromkeys(part.by for one in summary.metrics for part in one.slices):
         lines += ["", *_slice_table(by, summary, fit)]
     lines += [f"{safe(name)} has a value of its own in nearly every row: not a slice" for name in summary.slices_left_out]
-    return [*lines, "", *(line for text in _basis(summary) for line in hanging(text, fit))]
+    return [*lines, "", *(line for text in (*of_asking(summary), *_basis(summary)) for line in hanging(text, fit))]
 
 
 def _row(one: MetricReport) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def _row(one: MetricReport) -> tuple[str, ...]:
         interval(found.ci_low, found.ci_high),
         thousands(one.errors),
         thousands(one.not_applicable),
-        usd(0.0),
+        usd(one.cost_usd),
     )
 
 
@@ -53,8 +54,18 @@ def _notes(one: MetricReport) -> Iterator[str]:
         ends = "" if rate.low is None or rate.high is None else f" ({percent(rate.low)} – {percent(rate.high)})"
         said.append(f"{percent(rate.value)}{ends} pass at {one.metric.threshold:g}")
     said += found.notes
+    said += _how_asked(one)
     if said:
         yield f"{safe(one.metric.name)}: {', '.join(said)}"
+
+
+def _how_asked(one: MetricReport) -> Iterator[str]:
+    """Where a judged metric's probabilities come from."""
+    draws = int(one.signed("draws") or 1)
+    way = one.signed("p")
+    if way is not None:
+        said = {"sampled": "p by structured replies", "typed": "p from the server"}.get(way, f"p by {way}")
+        yield said if draws == 1 else f"{said}, {draws} draws"
 
 
 def _statistic(one: Statistic) -> str:
@@ -93,6 +104,58 @@ def _slice_row(part: SliceSummary) -> tuple[str, ...]:
         thousands(part.errors),
         thousands(part.not_applicable),
     )
+
+
+def of_asking(summary: Summary) -> Iterator[str]:
+    """What was asked and paid, who answered, and what has to be known of the judges; nothing for a run that asked nobody."""
+    usage = summary.usage
+    if not usage.calls:
+        return
+    spent = [f"reused {thousands(usage.cached_calls)}, asked {thousands(usage.calls - usage.cached_calls)}", _price(summary)]
+    if usage.unreported_calls:
+        spent.append(f"the tokens of {counted(usage.unreported_calls, 'call')} are estimates, the server reports none")
+    if summary.prefix_share is not None:
+        spent.append(f"{percent(summary.prefix_share)} of the tokens sent came from the server's cache")
+    yield " · ".join(spent)
+    yield from _changed_models(summary)
+    yield from map(safe, summary.info.counts.get("notes", ()))
+    yield from _of_judges(summary)
+
+
+def _price(summary: Summary) -> str:
+    estimated = summary.estimated["cost_usd"] if summary.info.counts.get("estimated") else None
+    if summary.paid_usd is None:
+        tokens = f"{thousands(summary.usage.input_tokens)} tokens in, {thousands(summary.usage.output_tokens)} out"
+        some = any(one.cost_usd for one in summary.metrics)
+        return f"{tokens}, {'not every price' if some else 'no price'} is known"
+    said = f"estimated ${usd(estimated)}, " if estimated is not None else ""
+    return f"{said}paid ${usd(summary.paid_usd)}"
+
+
+def _changed_models(summary: Summary) -> Iterator[str]:
+    """Models of which more than one answered under the same name."""
+    for model in dict.fromkeys(one.model for one in summary.served):
+        names = [_served(one.name, one.fingerprint) for one in summary.served if one.model == model]
+        if len(names) > 1:
+            yield f"{safe(model)} changed during the run: answered as {', '.join(map(safe, names))}"
+
+
+def _served(name: str | None, fingerprint: str | None) -> str:
+    return f"{name or 'unnamed'} ({fingerprint})" if fingerprint else name or "unnamed"
+
+
+def _of_judges(summary: Summary) -> Iterator[str]:
+    """The notes of the config, and whether a judge is of the family that it judged."""
+    config = summary.info.config
+    run, tables = config.get("run", {}), config.get("models", {})
+    asked = {model for one in summary.metrics for model in (one.signed("judge") or "").split("+")}
+    for model in tables.values():
+        if model.get("model") not in asked:
+            continue
+        if model.get("note"):
+            yield f"{safe(model['model'])}: {safe(model['note'])}"
+        if run.get("allow_self_judging") and of_one_family(run.get("subject_family"), model.get("family"), model["model"]):
+            yield f"{safe(model['model'])} judged its own family ({safe(run['subject_family'])}): allow_self_judging"
 
 
 def _basis(summary: Summary) -> list[str]:

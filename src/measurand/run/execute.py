@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import frozen
 
 from measurand.core.cell import ERROR, EvaluationContext, Outcome, Program
+from measurand.core.errors import MeasurandError
 from measurand.core.instance import Instance
 from measurand.data.dataset import RecordRow
 
+if TYPE_CHECKING:
+    from measurand.run.asking.execute import Asking, Scored
+
 BLOCK: Final = 2_000
+GROUP_S: Final = 1.0
+"""Rows that ask are stored at least this often, in seconds."""
+_WAIT_S: Final = 0.2
 
 
 @frozen
@@ -40,6 +48,33 @@ def execute(job: Job, rows: Iterable[RecordRow]) -> Iterator[ResultBatch]:
     keep = keeper(job.content)
     for block in _blocks(rows):
         yield _batch(block, outcomes(block), job, keep)
+
+
+def execute_asking(job: Job, asking: Asking) -> Iterator[ResultBatch]:
+    """The rows that ask models, in groups as they end. What ends the run, or interrupts it, is raised after the rows that were done by then."""
+    keep = keeper(job.content)
+    done: list[Scored] = []
+    ending: BaseException | None = None
+    since = time.monotonic()
+    while ending is None:
+        try:
+            found = asking.next(_WAIT_S)
+            if found is not None:
+                done.append(found)
+        except StopIteration:
+            break
+        except KeyboardInterrupt as interrupt:
+            done += asking.interrupt()
+            ending = interrupt
+        except MeasurandError as error:
+            ending = error
+        if done and (len(done) >= BLOCK or time.monotonic() - since > GROUP_S):
+            yield _batch([row for row, _ in done], [outcomes for _, outcomes in done], job, keep)
+            done, since = [], time.monotonic()
+    if done:
+        yield _batch([row for row, _ in done], [outcomes for _, outcomes in done], job, keep)
+    if ending is not None:
+        raise ending
 
 
 def _blocks(rows: Iterable[RecordRow]) -> Iterator[list[RecordRow]]:

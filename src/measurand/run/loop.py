@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -20,6 +21,11 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+def in_loop(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+    """Starts it; the future has its result."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
+
+
 def run_all(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Runs them with at most 16 under way at once and gives their results in order."""
 
@@ -32,4 +38,4 @@ def run_all(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
         return await asyncio.gather(*(one(coroutine) for coroutine in coroutines))
 
-    return asyncio.run_coroutine_threadsafe(bounded(), _loop()).result()
+    return in_loop(bounded()).result()

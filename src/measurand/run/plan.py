@@ -7,21 +7,25 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from measurand.config import Settings
-from measurand.core.errors import DataError, Problem, did_you_mean
+from measurand.core.errors import ConfigError, DataError, Problem, did_you_mean
 from measurand.core.fields import FIELDS
 from measurand.core.instance import Instance
+from measurand.core.metric import Metric
 from measurand.core.options import wrong_options
-from measurand.data.dataset import Dataset, Selection, survey
+from measurand.data.dataset import Dataset, Observer, Selection, survey
 from measurand.data.source import ReadOptions, Source, open_source
 from measurand.index import registry
 from measurand.run.availability import Availability
+from measurand.run.bind import Bound, asks, bind, wants_texts
+from measurand.run.forecast import NOTHING, UNKNOWN, Cost, Forecast, total
 from measurand.run.grouping import split_tasks
-from measurand.run.select import LeftOut, choose, is_installed, wanted_metrics
+from measurand.run.sample import EvenSample
+from measurand.run.select import LeftOut, Wanted, choose, is_installed, wanted_metrics
 
 
 @frozen
@@ -40,14 +44,22 @@ class RunOptions:
     slices: tuple[str, ...] = ()
     name: str | None = None
     min_trials: int | None = None
+    store: str | None = None
+    """The URL of the store whose recorded calls are looked at; None: the settings' own."""
+    cassette: Any = None
+    """An open cassette, laid under the store."""
+    trust_imported: bool = False
+    """Whether imported replies may answer outside a replay."""
 
 
-@frozen
+@frozen(eq=False)
 class PlannedMetric:
-    """An instance with the rows it will score."""
+    """An instance with the rows it will score, and what its scores and its reasons will ask and cost."""
 
     instance: Instance
     applicable_rows: int
+    forecast: Forecast = NOTHING
+    reasons: Forecast = NOTHING
 
 
 @frozen(eq=False)
@@ -63,6 +75,9 @@ class Plan:
     min_trials: int | None
     problems: tuple[Problem, ...]
     plan_id: str
+    bound: Bound = field(factory=lambda: Bound(()))
+    """The models that its metrics ask."""
+    cost: Cost = field(factory=lambda: Cost(()))
 
     @property
     def rows(self) -> int:
@@ -82,6 +97,16 @@ class Plan:
         return {"path": one.label, "rows": one.rows, "fingerprint": one.fingerprint, "filtered": one.filtered, "skipped": one.skipped}
 
     @property
+    def asks(self) -> bool:
+        """Whether any of its metrics asks a model."""
+        return bool(self.bound.models)
+
+    def estimated(self) -> dict[str, Any]:
+        """What it is expected to ask and cost, with exactly the keys of a run's `estimated`."""
+        told = self.cost.total.to_dict()
+        return {key: told[key] for key in ("calls", "input_tokens", "output_tokens", "cost_usd")}
+
+    @property
     def instances(self) -> tuple[Instance, ...]:
         """What each row is scored with, in order."""
         return tuple(one.instance for one in self.metrics)
@@ -97,8 +122,8 @@ class Plan:
             "plan": {
                 "metrics": [_planned(one, rows) for one in self.metrics],
                 "left_out": [{"metric": one.metric, "missing": list(one.missing)} for one in self.left_out],
-                "destinations": [],
-                "totals": {"rows": rows, "calls": 0, "calls_min": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "minutes": 0.0},
+                "destinations": [one.to_dict() for one in self.cost.destinations],
+                "totals": {"rows": rows, **self.cost.total.to_dict(), "minutes": self.cost.minutes},
             },
         }
 
@@ -110,31 +135,36 @@ def _planned(one: PlannedMetric, rows: int) -> dict[str, Any]:
         "embedding": one.instance.embedding,
         "rows": rows,
         "applicable_rows": one.applicable_rows,
-        "calls": 0,
-        "calls_min": 0,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cost_usd": 0.0,
+        **total((one.forecast, one.reasons)).to_dict(),
     }
 
 
-def make_plan(settings: Settings, options: RunOptions) -> Plan:
-    """Reads every row once, resolves what was asked for, and collects every problem there is."""
+def make_plan(settings: Settings, options: RunOptions, *, environ: Mapping[str, str] | None = None) -> Plan:
+    """Reads every row once, resolves what was asked for, and collects every problem there is. Nothing is sent."""
+    here = os.environ if environ is None else environ
     where = "--metric" if options.metrics else settings.where(("run", "metrics"))
     words = options.metrics or settings.run.metrics
+    wrong = wrong_questions(settings)
     wanted, problems = wanted_metrics(words, settings, where)
+    problems += wrong
     if not words:
         problems.append(Problem("no_metrics", where, "no metrics are named", 'write metrics = ["code_token_f1"] under [run], or give --metric NAME'))
     problems += _wrong_tables(settings)
-    availability, dataset, data_problems = _surveyed(settings, options)
+    seen, dataset, data_problems = _surveyed(settings, options, _asking(wanted, settings))
     problems += data_problems
-    chosen = choose(wanted, settings, availability if dataset else None)
+    chosen = choose(wanted, settings, seen.availability if dataset else None)
     problems += chosen.problems
     slices = tuple(dict.fromkeys((*settings.run.slices, *options.slices)))
+    bound = bind(chosen.instances, settings, here)
     planned: tuple[PlannedMetric, ...] = ()
+    cost = Cost(())
     if dataset is not None:
-        planned = tuple(PlannedMetric(one, availability.fed(one.metric)) for one in chosen.instances)
-        problems += [problem for one in planned for problem in _unfed(one, availability, dataset)]
+        cost, unanswerable = _cost(bound, seen, settings, options, here)
+        problems += unanswerable
+        reasons = cost.reasons or (NOTHING,) * len(cost.metrics)
+        figures = zip(bound.instances, cost.metrics, reasons, strict=True)
+        planned = tuple(PlannedMetric(one, seen.availability.fed(one.metric), scores, why) for one, scores, why in figures)
+        problems += [problem for one in planned for problem in _unfed(one, seen.availability, dataset)]
         problems += _unknown_slices(slices, dataset, settings)
         problems += split_tasks(dataset)
     if words and not chosen.instances and not problems:
@@ -145,6 +175,7 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
             )
         )
     problems += [problem for one in chosen.instances for problem in unready(one)]
+    problems += bound.problems
     unique = tuple(dict.fromkeys(problems))
     return Plan(
         settings,
@@ -155,8 +186,23 @@ def make_plan(settings: Settings, options: RunOptions) -> Plan:
         options.name,
         options.min_trials,
         unique,
-        _plan_id(settings, options, dataset, chosen.instances, slices),
+        _plan_id(settings, options, dataset, bound.instances, slices),
+        bound,
+        cost,
     )
+
+
+def wrong_questions(settings: Settings) -> list[Problem]:
+    """Makes the config's `[[questions]]` known as metrics; what is wrong with them."""
+    if not settings.questions:
+        return []
+    from measurand.run.questions import question_metrics
+
+    try:
+        question_metrics(settings)
+    except ConfigError as error:
+        return list(error.problems)
+    return []
 
 
 def source_of(settings: Settings, options: RunOptions) -> Source:
@@ -179,15 +225,31 @@ def _relative(path: str) -> str:
     return path.removeprefix(here)
 
 
-def _surveyed(settings: Settings, options: RunOptions) -> tuple[Availability, Dataset | None, list[Problem]]:
-    house_columns = {one.field for metric in registry for one in metric.parameters if one.field.startswith("metadata.")}
-    availability = Availability(house_columns)
-    columns = {**settings.data.columns, **options.columns}
+@frozen(eq=False)
+class _Seen:
+    """What the validating pass saw: which fields the rows have, and a sample of the rows where some metric asks."""
 
-    def fresh() -> Availability:
-        nonlocal availability
-        availability = Availability(house_columns)
-        return availability
+    availability: Availability
+    sample: EvenSample | None
+
+
+def _surveyed(settings: Settings, options: RunOptions, asking: Sequence[Metric[Any]]) -> tuple[_Seen, Dataset | None, list[Problem]]:
+    house_columns = {one.field for metric in registry for one in metric.parameters if one.field.startswith("metadata.")}
+    columns = {**settings.data.columns, **options.columns}
+    seen = _Seen(Availability(house_columns), None)
+
+    def fresh() -> Observer:
+        nonlocal seen
+        seen = _Seen(Availability(house_columns), EvenSample(asking, house_columns) if asking else None)
+        count, sample = seen.availability.observe, seen.sample
+        if sample is None:
+            return count
+
+        def observe(fields: Mapping[str, Any], name: str) -> None:
+            count(fields, name)
+            sample.observe(fields, name)
+
+        return observe
 
     try:
         dataset = survey(
@@ -196,11 +258,59 @@ def _surveyed(settings: Settings, options: RunOptions) -> tuple[Availability, Da
             selection=Selection(options.where, options.limit),
             id_order=settings.data.id == "order",
             on_bad_row=settings.data.on_bad_row,
-            observe=lambda: fresh().observe,
+            observe=fresh,
         )
     except DataError as error:
-        return availability, None, list(error.problems)
-    return availability, dataset, []
+        return seen, None, list(error.problems)
+    return seen, dataset, []
+
+
+def _asking(wanted: Sequence[Wanted], settings: Settings) -> list[Metric[Any]]:
+    """The metrics among those wanted that ask a model, each once."""
+    found: dict[str, Metric[Any]] = {}
+    for one in wanted:
+        table = settings.metrics.get(one.name)
+        metric = registry.get(table.use if table is not None and table.use else one.name)
+        if metric is not None and (metric.judge or metric.embedder):
+            found[metric.name] = metric
+    return list(found.values())
+
+
+def _cost(bound: Bound, seen: _Seen, settings: Settings, options: RunOptions, environ: Mapping[str, str]) -> tuple[Cost, list[Problem]]:
+    """What the plan will ask and cost, and what of it no judge can answer."""
+    if seen.sample is None or not bound.models:
+        return Cost(tuple(UNKNOWN if asks(one) else NOTHING for one in bound.instances)), []
+    from measurand.run.cost import Cells, estimate_cost
+    from measurand.run.forecast import forecast
+    from measurand.run.known import known
+
+    run = settings.run
+    place = {metric.name: index for index, metric in enumerate(seen.sample.metrics)}
+    column = {index: place[one.metric.name] for index, one in enumerate(bound.instances) if one.metric.name in place}
+    fed = {index: seen.availability.fed(bound.instances[index].metric) for index in column}
+    have = seen.availability.somewhere
+    fields = {index: [one.field for one in bound.instances[index].metric.parameters if one.field in have] for index in column}
+    rows = seen.sample.rows()
+    with known(_store_to_look_at(settings, options, environ), options.cassette, imported=run.mode == "replay" or options.trust_imported) as record:
+        found = estimate_cost(bound, rows, seen.sample.sizes, column, record.probes(bound.judges))
+        latency, corrected = record.latency(bound.models), record.corrections(bound.judges)
+        cost = forecast(bound, found, fed, latency, fields, sends=run.mode != "replay", corrected=corrected)
+        if not record.nothing and run.mode == "cache" and bound.judges:
+            from measurand.run.reuse import reuse
+
+            cost = evolve(cost, reuse=reuse(Cells(bound), found, rows, record.reply, of=seen.availability.rows))
+        cost = evolve(cost, regrouped=record.regrouped(settings.project, bound.instances))
+    return cost, wants_texts(bound, found.kinds, settings)
+
+
+def _store_to_look_at(settings: Settings, options: RunOptions, environ: Mapping[str, str]) -> str | None:
+    """The store's URL; None where it cannot be known, which is told when it is opened."""
+    if options.store is not None:
+        return options.store
+    try:
+        return settings.store_url(environ)
+    except ConfigError:
+        return None
 
 
 def _wrong_tables(settings: Settings) -> list[Problem]:
@@ -258,29 +368,36 @@ def _unknown_slices(slices: Sequence[str], dataset: Dataset, settings: Settings)
 
 
 def unready(one: Instance) -> list[Problem]:
-    """What keeps a metric from running here: a library that is not installed, a model that this version cannot ask."""
+    """What keeps a metric from running here: a library that is not installed. Who may be asked is the business of `bind`."""
     extra = one.metric.extra
-    if extra is not None and not is_installed(extra[1]):
-        return [Problem("not_installed", one.name, f"it needs {extra[1]}, which is not installed", f"python -m pip install 'measurand[{extra[0]}]'")]
-    if not (one.metric.judge or one.metric.embedder) or one.metric.opaque is not None:
+    if extra is None or is_installed(extra[1]):
         return []
-    what = "a judge" if one.metric.judge else "an embedding model"
-    return [
-        Problem(
-            "no_runtime",
-            one.name,
-            f"it asks {what}, and this version runs only metrics that need no model",
-            "leave it out; metrics list --method code shows those",
-        )
-    ]
+    return [Problem("not_installed", one.name, f"it needs {extra[1]}, which is not installed", f"python -m pip install 'measurand[{extra[0]}]'")]
 
 
 def _plan_id(settings: Settings, options: RunOptions, dataset: Dataset | None, instances: Sequence[Instance], slices: Sequence[str]) -> str:
     """Three short hashes, of the data, the config and the metrics, so that another id says which of them differs."""
     asked = {"columns": dict(options.columns), "where": list(options.where), "limit": options.limit, "min_trials": options.min_trials}
-    config = {**settings.plan_relevant(), **asked, "slices": list(slices)}
+    config = {**_decides(settings), **asked, "slices": list(slices)}
     signatures = [(one.name, one.signature.rpartition("|lib:")[0], one.threshold) for one in instances]
     return "-".join((_short(dataset.fingerprint if dataset else ""), _short(config), _short(signatures)))
+
+
+_RUNTIME_DECIDES: Final = frozenset(
+    {"provider", "model", "base_url", "identity", "query", "extra_body", "max_input_tokens", "temperature", "p", "max_output_tokens"}
+)
+
+
+def _decides(settings: Settings) -> dict[str, Any]:
+    """The settings that decide what is measured: of a model those in the key of its recorded calls, nothing of how it is reached, or of prices."""
+    plain = settings.plan_relevant()
+    for section in ("models", "embeddings"):
+        for name, runtime in plain[section].items():
+            kept = {key: value for key, value in runtime.items() if key in _RUNTIME_DECIDES}
+            if "identity" in kept:
+                kept.pop("base_url", None)
+            plain[section][name] = kept
+    return plain
 
 
 def _short(value: Any) -> str:

@@ -159,11 +159,13 @@ def _filed_under(name: str, made: Instance, options: Mapping[str, Any]) -> str:
 
 
 def _with_settings(made: Instance, table: Any, settings: Settings) -> Instance:
-    def setting(key: str) -> Any:
-        own = getattr(table, key, None)
-        return getattr(settings.run, key, None) if own is None else own
-
     metric = made.metric
+    question = next((one for one in settings.questions if one.name == metric.name), None)
+
+    def setting(key: str) -> Any:
+        stated = (getattr(table, key, None), getattr(question, key, None), getattr(settings.run, key, None))
+        return next((one for one in stated if one is not None), None)
+
     threshold = getattr(table, "threshold", None)
     return evolve(
         made,

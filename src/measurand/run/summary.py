@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from measurand.index import registry
-from measurand.run.store import ERROR, NOT_APPLICABLE, OK, RunInfo, RunMetric, ScoreColumns, StoredRun
+from measurand.run.store import ERROR, NOT_APPLICABLE, OK, CallTotals, RunInfo, RunMetric, ScoreColumns, StoredRun
+from measurand.run.store.values import ServedModel
 from measurand.stats.statistic import Statistic
 from measurand.stats.summary import MetricSummary, summarise_metric
 from measurand.stats.sums import of_sums
@@ -37,6 +38,13 @@ class MetricReport:
     errors: int
     not_applicable: int
     slices: tuple[SliceSummary, ...]
+    cost_usd: float | None = 0.0
+    """What the calls charged to it cost, as recorded; None where a price is not known."""
+
+    def signed(self, part: str) -> str | None:
+        """A part of its signature: `signed("p")` is "logprobs" of `…|p:logprobs|…`; None where it has none."""
+        start = f"{part}:"
+        return next((one[len(start) :] for one in self.metric.signature.split("|")[1:] if one.startswith(start)), None)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, with exactly the keys of `run`'s metrics."""
@@ -99,19 +107,31 @@ class Summary:
     info: RunInfo
     metrics: tuple[MetricReport, ...]
     slices_left_out: tuple[str, ...]
+    usage: CallTotals = field(factory=CallTotals)
+    """What all the calls that it used come to, as recorded."""
+    paid_usd: float | None = 0.0
+    """What those that it made itself cost; None where a price is not known."""
+    served: tuple[ServedModel, ...] = ()
+    """What answered, by the names that servers give their models."""
+    prefix_share: float | None = None
+    """Which share of what was sent the servers had cached; None where no model's `prefix_cache` is set."""
+
+    @property
+    def estimated(self) -> dict[str, Any]:
+        """What its plan expected."""
+        return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, **self.info.counts.get("estimated", {})}
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, with exactly the keys of `run`."""
         info = self.info
-        usage = {"calls": 0, "cached_calls": 0, "unreported_calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, **info.usage}
         return {
             "run_id": info.run_id,
             "name": info.name,
             "project": info.project,
             "dataset": {key: info.dataset.get(key) for key in ("path", "rows", "fingerprint", "filtered")},
             "metrics": [one.to_dict() for one in self.metrics],
-            "usage": usage,
-            "estimated": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0},
+            "usage": self.usage.to_dict(),
+            "estimated": self.estimated,
             "elapsed_s": info.elapsed_s,
             "status": info.status,
             "reason": info.reason,
@@ -122,11 +142,24 @@ def summarise(run: StoredRun) -> Summary:
     """Computes the summary of a stored run."""
     units = Units(*run.unit_codes(), run.info.config.get("run", {}).get("min_trials"))
     groups, left_out = _groups(run)
+    costs = run.cost_by_metric()
     reports = []
     for metric, columns in run.all_score_columns():
-        reports.append(_report(run, metric, columns, units, groups))
+        reports.append(evolve(_report(run, metric, columns, units, groups), cost_usd=costs.get(metric.index, 0.0)))
         del columns  # before the next metric's are read
-    return Summary(run.info, tuple(reports), left_out)
+    usage = run.call_totals()
+    if not usage.calls:
+        return Summary(run.info, tuple(reports), left_out)
+    return Summary(run.info, tuple(reports), left_out, usage, run.paid_totals().cost_usd, tuple(run.served_models()), _prefix_share(run))
+
+
+def _prefix_share(run: StoredRun) -> float | None:
+    """Cached tokens / tokens sent, over the chat calls that the run made itself."""
+    if not any(model.get("prefix_cache") for model in run.info.config.get("models", {}).values()):
+        return None
+    made = [call.usage for call in run.all_calls() if call.kind == "chat" and call.paid]
+    sent = sum(usage.get("input_tokens", 0) for usage in made)
+    return sum(usage.get("cached_tokens", 0) for usage in made) / sent if sent else None
 
 
 @frozen(eq=False)
