@@ -13,10 +13,13 @@ from mkdocs.structure.files import File, Files
 
 from measurand import Metric, MetricCategory, registry
 from measurand.core.fields import FIELDS
+from measurand.core.judged import answers
 from measurand.core.metric import REQUIRED
 from measurand.core.taxonomy import DERIVED, MEANINGS
-from measurand.report.catalogue_json import split_example
+from measurand.report.catalogue_json import calls_on_example, split_example
+from measurand.report.figures import counted
 from measurand.report.metric_text import computed_example
+from measurand.report.request_text import example_requests
 
 if TYPE_CHECKING:
     import click
@@ -76,7 +79,8 @@ def catalogue_page() -> str:
 def metric_page(one: Metric[Any]) -> str:
     """One metric in full."""
     summary, _, rest = one.doc.partition("\n")
-    return "\n".join([f"# {one.name}", "", summary, "", _paragraphs(rest), "", *_facts(one), "", *_options(one), *_example(one), *_elsewhere(one)])
+    parts = (*_facts(one), "", *_question(one), *_options(one), *_example(one), *_requests(one), *_elsewhere(one))
+    return "\n".join([f"# {one.name}", "", summary, "", _paragraphs(rest), "", *parts])
 
 
 _LEADS = ("Use it when", "Not when", "Empty:")
@@ -105,6 +109,20 @@ def _facts(one: Metric[Any]) -> Iterator[str]:
         yield f"| source | {_cell(one.source)} |"
 
 
+def _question(one: Metric[Any]) -> Iterator[str]:
+    """What is asked, verbatim, and what may be answered."""
+    if one.judged is None:
+        return
+    yield from ("## Question", "", f"> {one.judged.ask}", "")
+    optional = [f"`{name}`" for name in one.optional]
+    if optional:
+        yield from (f"What is about {' or '.join(optional)} is asked only of rows that have it.", "")
+    if one.judged.through:
+        yield from (f"Asked of each {one.judged.part}, all in one request.", "")
+    yield from (f"- {name}: {means}" if means else f"- {name}" for name, means in answers(one.judged).items())
+    yield ""
+
+
 def _options(one: Metric[Any]) -> Iterator[str]:
     if not one.options:
         return
@@ -124,14 +142,42 @@ def _default(value: object) -> str:
 
 def _example(one: Metric[Any]) -> Iterator[str]:
     result = computed_example(one)
-    if result is None:
+    if result is None and not (one.judge or one.embedder):
         return
     fields, options = split_example(one)
     yield from ("## Example", "", "```json", json.dumps(fields, ensure_ascii=False, indent=2), "```", "")
     if options:
         yield from (f"with {', '.join(f'`{name} = {json.dumps(value, ensure_ascii=False)}`' for name, value in options.items())}", "")
+    if result is None:
+        yield from (f"costs {counted(calls_on_example(one) or 0, 'request')}; the score is what the model's answers make it.", "")
+        return
     yield f"scores **{_number(result.score)}**." if result.score is not None else f"is {result.status}: {result.error.message if result.error else ''}"
     yield ""
+
+
+def _requests(one: Metric[Any]) -> Iterator[str]:
+    """What the example sends, word for word, made by the code that a run uses; replies before it stand in."""
+    requests = example_requests(one)
+    if not requests:
+        return
+    yield from (
+        "## What is sent for it",
+        "",
+        "Word for word, with stand-in replies; `metrics show` prints the same, for models without token probabilities too.",
+        "",
+    )
+    for number, request in enumerate(requests, 1):
+        yield from (f"Request {number} of {len(requests)}:" if len(requests) > 1 else "The request:", "")
+        sent = request["sent"]
+        texts = request["texts"] or [f"{message['role']}\n\n{message['content']}" for message in (sent or {"messages": []})["messages"]]
+        for text in texts:
+            yield from ("````text", text, "````", "")
+        if sent is not None:
+            schema = sent["schema"]
+            yield from (
+                "The reply is text, and probabilities are read from its tokens." if schema is None else f"The reply is JSON: `{json.dumps(schema)}`",
+                "",
+            )
 
 
 def _elsewhere(one: Metric[Any]) -> Iterator[str]:
