@@ -130,6 +130,7 @@ def test_a_question_that_names_no_field(project: Project) -> None:
     said = told(project)
     assert "outptu" in said
     assert "output" in said
+    assert "no metric is called" not in said
     assert "metrics.toml:" in said
 
 
@@ -155,3 +156,8 @@ def test_what_show_prints_is_what_is_sent(project: Project, tmp_path: Path) -> N
     project.run()
     sent = [body["messages"] for body in project.mock.bodies()]
     assert json.loads(json.dumps(shown["requests"][0]["sent"]["messages"])) in sent
+
+
+def test_a_threshold_that_no_score_can_reach(project: Project) -> None:
+    project.config(rest="[metrics.llm_faithfulness]\nthreshold = 2")
+    assert "the threshold 2 is outside its range, 0 to 1" in told(project)

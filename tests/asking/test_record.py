@@ -128,8 +128,8 @@ def test_a_row_that_failed_is_asked_again_by_the_same_command(project: Project) 
     broken = project.run(code=3)
     assert (broken["status"], broken["metrics"][0]["errors"]) == ("incomplete", 2)
     project.mock.configure(faults={})
-    mended = project.run()
-    assert mended["run_id"] == broken["run_id"]
+    mended = project.run("--name", "mended")
+    assert (mended["run_id"], mended["name"]) == (broken["run_id"], "mended")
     assert (mended["status"], mended["metrics"][0]["errors"], mended["metrics"][0]["rows_scored"]) == ("complete", 0, 5)
     assert project.chats == 7
 

@@ -54,6 +54,9 @@ def instance(
     """A metric with options. Raises `OptionsError` with every option, or the threshold, that does not fit. The name defaults to `metric(k=5)`."""
     if threshold is not None and not is_number(threshold):
         raise OptionsError([f"{metric.name}: the threshold {threshold!r} is no number"])
+    low, high = metric.range
+    if threshold is not None and not low <= threshold <= high:
+        raise OptionsError([f"{metric.name}: the threshold {threshold:g} is outside its range, {low:g} to {high:g}: every row would be on one side of it"])
     every = checked_options(metric, dict(options or {}))
     plain = Instance("", metric, every, metric.threshold if threshold is None else threshold, **chosen)
     changed = plain.changed_options

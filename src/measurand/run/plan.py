@@ -153,7 +153,7 @@ def make_plan(settings: Settings, options: RunOptions, *, environ: Mapping[str, 
     seen, dataset, data_problems = _surveyed(settings, options, _asking(wanted, settings))
     problems += data_problems
     chosen = choose(wanted, settings, seen.availability if dataset else None)
-    problems += chosen.problems
+    problems += [one for one in chosen.problems if not (wrong and _is_a_question(one, settings))]
     slices = tuple(dict.fromkeys((*settings.run.slices, *options.slices)))
     bound = bind(chosen.instances, settings, here)
     planned: tuple[PlannedMetric, ...] = ()
@@ -190,6 +190,11 @@ def make_plan(settings: Settings, options: RunOptions, *, environ: Mapping[str, 
         bound,
         cost,
     )
+
+
+def _is_a_question(problem: Problem, settings: Settings) -> bool:
+    """Whether a name is unknown only because the question behind it is wrong, which is told where the question stands."""
+    return problem.code == "unknown_metric" and any(f"'{one.name}'" in problem.message for one in settings.questions)
 
 
 def wrong_questions(settings: Settings) -> list[Problem]:

@@ -145,7 +145,7 @@ def _instance(one: Wanted, settings: Settings, availability: Availability | None
     if not one.named and availability is not None and availability.fed(found) == 0:
         return LeftOut(found.name, availability.lacking(found).missing)
     try:
-        made = instance(found, options, named=one.named)
+        made = instance(found, options, threshold=getattr(own_table, "threshold", None), named=one.named)
     except OptionsError as error:
         where = one.where if one.options else settings.where(("metrics", one.name))
         raise UsageError([Problem("bad_option", where, sentence) for sentence in error.problems]) from None
@@ -166,10 +166,8 @@ def _with_settings(made: Instance, table: Any, settings: Settings) -> Instance:
         stated = (getattr(table, key, None), getattr(question, key, None), getattr(settings.run, key, None))
         return next((one for one in stated if one is not None), None)
 
-    threshold = getattr(table, "threshold", None)
     return evolve(
         made,
-        threshold=made.threshold if threshold is None else threshold,
         judge=tuple(setting("judge") or ()) if metric.judge else (),
         embedding=setting("embedding") if metric.embedder else None,
         draws=setting("draws") if metric.judge else 1,

@@ -96,6 +96,8 @@ def _continued(plan: Plan, store: Store) -> _Earlier | None:
     if info is None or is_running(info.versions.get("process")):
         return None
     writer, stored = store.continue_(info.run_id)
+    if plan.name is not None and plan.name != info.name:
+        writer.rename(plan.name)
     with store.resolve(info.run_id) as run:
         columns = [one for _, one in run.all_score_columns()]
         counts = {"rows": len(run), "cells": sum(one.status.size for one in columns), "errors": sum(int((one.status == ERROR).sum()) for one in columns)}

@@ -103,6 +103,11 @@ class RunWriter:
             for index, signature in signatures.items():
                 connection.execute(table.update().where(table.c.run == self._key, table.c.metric == index).values(signature=to_column(signature)))
 
+    def rename(self, name: str) -> None:
+        """Give the run another name. StoreError when that cannot be stored."""
+        with told(self._place), writing(self._engine) as connection:
+            connection.execute(schema.runs.update().where(schema.runs.c.run == self._key).values(name=to_column(name)))
+
     def add_calls(self, calls: Sequence[StoredCall]) -> None:
         """Store recorded calls of a run file with their users, in one transaction. StoreError when they cannot be stored."""
         if not calls:
