@@ -100,6 +100,7 @@ def test_score_takes_keys_of_the_models(project: Project) -> None:
     assert {body.get("temperature") for body in project.mock.bodies()} == {0.5}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_terminated_keeps_what_was_in_flight(project: Project, mock: MockServer) -> None:
     project.rows([rag_row(number) for number in range(200)])
     mock.configure(latency_ms=300)

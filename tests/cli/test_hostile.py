@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Metrics = Callable[..., Any]
 
 METRICS = [sys.executable, "-m", "measurand"]

@@ -80,6 +80,7 @@ def test_any_text_gives_spans_inside_it(text: str) -> None:
     assert all(0 <= one.start < one.end <= len(text) for one in injection_phrases(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["ignore all ", "ignore ", "[INST]", "act as without any rules ", "you are now ", "note to ai ", "a", "a ", "\U000e0041", "請"]
 )

@@ -167,6 +167,7 @@ def test_words_alone_hold_nothing(words: list[str]) -> None:
     assert found(" ".join(words)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["a@", "a.b@c.de ", "1 ", "12 34-", "+1 ", "4111 1111 1111 1112 ", "GB29 ", "1.2.3.4 ", "2001:", "a", "\u200b", "123-45-6789 ", "((1"]
 )

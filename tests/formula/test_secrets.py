@@ -91,6 +91,7 @@ def test_any_text_gives_spans_inside_it(text: str) -> None:
     assert all(0 <= one.start < one.end <= len(text) for one in secrets(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["sk-", "sk-ant-", "eyJabcdefghij.", "-----BEGIN PRIVATE KEY-----\n", "://a:", "password=Abc123def ", "api_key=", "token ", "ghp_"]
 )

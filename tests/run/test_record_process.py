@@ -18,6 +18,8 @@ from measurand.run.store.leases import Lease, leases_on, may_be_alive, new_holde
 
 from .recording import a_call, a_run, claimed, recorded, within  # noqa: TID252  # tests are imported by path, there is no package to name
 
+pytestmark = pytest.mark.slow
+
 _ASKER = """
 import asyncio, sys, time
 from measurand.run.record import Ledger, NewCall

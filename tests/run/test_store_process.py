@@ -15,6 +15,8 @@ import pytest
 from measurand.core.errors import StoreError
 from measurand.run.store import Store, StoredRun, engine, open_store
 
+pytestmark = pytest.mark.slow
+
 _WRITER = """
 import resource, sys
 from measurand.core.errors import StoreError

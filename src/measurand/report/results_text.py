@@ -27,7 +27,7 @@ def results_lines(found: Iterable[MetricResult], run: StoredRun, ref: str, *, fi
     count = 0
     pending = chain([first], results)
     while group := list(islice(pending, _GROUP)):
-        lines = table(("ROW", "METRIC", "SCORE", "STATUS", "PASSED", "WHY"), [_cells(one) for one in group], right=(2,), shrink=(0, 1))
+        lines = table(("ROW", "METRIC", "SCORE", "STATUS", "PASSED", "WHY"), [_cells(one) for one in group], right=(2,), shrink=(5, 0, 1))
         yield from lines if count == 0 else lines[1:]
         count += len(group)
     yield f"{counted(count, 'result')}. One row in full: metrics results {safe(quote(ref))} --id {safe(quote(first.sample_id or ''))}{f' -c {config}' if config else ''}"
