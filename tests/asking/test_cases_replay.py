@@ -16,6 +16,7 @@ def told(project: Project, *words: str) -> list[Any]:
     return project("results", run.json["run_id"], "--json").lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ["separately", "together"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_the_same_in_a_replay(project: Project, fault: str, ask: str) -> None:
