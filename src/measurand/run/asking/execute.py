@@ -122,7 +122,9 @@ class Asking:
 
     async def _begin_rows(self, desk: Desk, feed: Feed[RecordRow], under_way: set[asyncio.Task[None]]) -> None:
         """Begins rows in their order, a few more at once than there are places, so that no place is ever empty."""
-        window = min(desk.at_once, -(-2 * desk.at_once // len(self._program.asking))) + _ROWS_MORE
+        alone = sum(one.ask != "together" for one in desk.instances.values())
+        of_a_row = alone + (alone < len(desk.instances))  # requests that a row has under way at once, at least
+        window = min(desk.at_once, -(-2 * desk.at_once // of_a_row)) + _ROWS_MORE
         try:
             while not desk.gate.closed and (row := await feed.next()) is not None:
                 under_way.add(asyncio.create_task(self._row(desk, row)))
