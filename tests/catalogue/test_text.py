@@ -71,6 +71,7 @@ def test_real_pairs_have_the_ter_that_sacrebleu_says_one_by_one_and_together() -
     assert 100 * (fold.value(together) or 0.0) == pytest.approx(CORPUS["corpus_ter"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_shortest_real_pairs_have_the_ter_that_sacrebleu_says() -> None:
     shortest = sorted(PAIRS, key=lambda pair: len(pair["prediction"]) * len(pair["reference"]))[:40]
     for pair in shortest:

@@ -268,6 +268,7 @@ def test_files_that_cannot_be_read(write: Write) -> None:
         assert str(caught.value) == sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -238,6 +238,7 @@ def test_any_tokens_are_read_or_refused(tokens: list[Token]) -> None:
         assert all(0.0 <= verdict.value <= 1.0 for verdict in ([value] if over is None else value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

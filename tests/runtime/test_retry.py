@@ -25,6 +25,7 @@ def test_a_call_that_is_refused_for_ever_is_sent_once_and_once_for_each_retry() 
     assert (counters.attempts, counters.retries, counters.rate_limited) == (4, 3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "least", "most"),
     [("1", 1.0, 1.6), ("date:2", 1.0, 2.6), ("soon", 0.0, 0.5), ("-5", 0.0, 0.5), ("100000", 0.3, 0.8)],
