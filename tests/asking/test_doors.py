@@ -103,3 +103,11 @@ def test_long_records_are_fitted_or_are_errors(project: Project) -> None:
     one = json.loads(project("results", project("runs", "--json").json[0]["run_id"], "--json").out.splitlines()[0])
     assert one["error"]["code"] == "invalid_field"
     assert "60" in one["error"]["message"]
+
+
+def test_the_filter_keeps_no_text_where_none_is_kept(project: Project) -> None:
+    project.config(run='content = "none"')
+    assert project("score", *RAG, "--data", "rows.jsonl").code == 0
+    stored = b"".join(path.read_bytes() for path in (project.folder / ".metrics").iterdir() if path.is_file())
+    assert b"refunds are paid within" not in stored
+    assert b"how long do refunds take" not in stored

@@ -76,8 +76,9 @@ class ScoreStream:
             signed = desk.signed()
             self._instances = [signed.get(index, one) for index, one in enumerate(self._instances)]
 
+        run = self._settings.run
         url = self._settings.store_url(os.environ) if self._kept else TEMPORARY
-        with open_store(url) as store, closing(Ledger(store, None, mode=self._settings.run.mode)) as ledger:
+        with open_store(url) as store, closing(Ledger(store, None, mode=run.mode, keep_texts=run.content == "full")) as ledger:
             asking = Asking(program, self._rows, lambda: Desk(self._settings, instances, store, ledger), prepared, usages=True)
             with closing(asking):
                 yield from _in_order(asking)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from attrs import define, field
 
@@ -14,6 +14,7 @@ from measurand.judge import Exchange, Unreadable, Ways
 from measurand.run.asking.books import Books
 from measurand.run.asking.budget import REPLY_TOKENS, Amount, Budget
 from measurand.run.asking.call_key import call_key
+from measurand.run.asking.failures import UnreadError, error_of
 from measurand.run.asking.gate import Gate
 from measurand.run.asking.sharing import Sharing
 from measurand.run.record_json import completion_json, completion_of, request_json, served_json, usage_json
@@ -21,18 +22,6 @@ from measurand.run.store.values import CallKind, CallStatus, NewCall, Recorded, 
 from measurand.runtime.model import Model
 from measurand.runtime.prices import Price, cost
 from measurand.runtime.tokens import estimate_request
-
-_QUOTED: Final = 200
-"""Characters of an unreadable reply that a result keeps."""
-
-
-class _UnreadError(Exception):
-    """A reply that is no answer, with its first characters."""
-
-    def __init__(self, wrong: str, text: str) -> None:
-        self.wrong = wrong
-        self.text = text[:_QUOTED]
-        super().__init__(wrong)
 
 
 @define(eq=False)
@@ -56,11 +45,11 @@ class Caller:
         """
         try:
             return await self._once(exchange, use, ahead)
-        except _UnreadError as first:
+        except UnreadError as first:
             try:
-                return await self._once(exchange.repair(first.wrong), use, ahead)
-            except _UnreadError as second:
-                raise InvalidResponseError(f"the judge's reply cannot be read, also when asked again: {second.wrong}", details={"reply": second.text}) from None
+                return await self._once(exchange.repair(str(first)), use, ahead)
+            except UnreadError as second:
+                raise InvalidResponseError(f"the judge's reply cannot be read, also when asked again: {second}", details={"reply": second.reply}) from None
 
     async def _once(self, exchange: Exchange, use: Use, ahead: int) -> Any:
         told = request_json(exchange.request)
@@ -90,7 +79,7 @@ class Caller:
         try:
             reading = exchange.read(completion)
         except Unreadable as unreadable:
-            status, wrong = ("truncated" if completion.finish == "length" else "unreadable"), _UnreadError(str(unreadable), completion.text)
+            status, wrong = ("truncated" if completion.finish == "length" else "unreadable"), UnreadError(str(unreadable), completion.text)
         except RefusedError as refused:
             status, wrong = "refused", refused
         await self.books.keep(key, self.new_call(told, completion_json(completion), completion, status=status), use)
@@ -183,20 +172,11 @@ class Caller:
 
 def _reading(recorded: Recorded, read: Callable[[Completion], Any]) -> Any:
     """What a recorded call says; it fails as it failed then."""
-    reply = recorded.reply or {}
+    reply = recorded.reply
     if "error" in reply:
         raise error_of(reply["error"])
     completion = completion_of(reply)
     try:
         return read(completion)
     except Unreadable as unreadable:
-        raise _UnreadError(str(unreadable), completion.text) from None
-
-
-def error_of(told: Mapping[str, str]) -> CellError:
-    """The cell error that a recorded fault was."""
-    from measurand.core import errors
-
-    kinds = (errors.RateLimitedError, errors.ProviderError, errors.CellTimeoutError, errors.RefusedError, errors.InvalidFieldError, errors.InvalidResponseError)
-    kind = next((one for one in kinds if one.code == told["code"]), errors.ProviderError)
-    return kind(told["message"])
+        raise UnreadError(str(unreadable), completion.text) from None

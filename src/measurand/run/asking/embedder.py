@@ -13,7 +13,7 @@ from measurand.core.exchange import TokenUsage
 from measurand.run.asking.books import Books
 from measurand.run.asking.budget import Amount, Budget
 from measurand.run.asking.call_key import call_key
-from measurand.run.asking.caller import error_of
+from measurand.run.asking.failures import error_of
 from measurand.run.asking.gate import Gate
 from measurand.run.asking.sharing import Sharing
 from measurand.run.record_json import served_json, usage_json, vector_json, vector_of
@@ -64,8 +64,8 @@ class Embedder:
     async def _fetched(self, text: str, key: str, use: Use) -> list[float]:
         recorded = await self.books.find(key, use)
         if recorded is not None:
-            if "error" in (recorded.reply):
-                raise error_of((recorded.reply)["error"])
+            if "error" in recorded.reply:
+                raise error_of(recorded.reply["error"])
             return _numbers(recorded.reply)
         waiting = _Waiting(text, key, use, asyncio.get_running_loop().create_future())
         try:

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from measurand.core.drive import AsyncAnswer
-from measurand.core.errors import CellError, ProviderError
+from measurand.core.errors import CellError
 from measurand.core.instance import Instance
-from measurand.core.request import Ask, Embed, Request, Split, Verdict, Write
+from measurand.core.request import Ask, Embed, Request, Split, Write
 from measurand.judge import Reply, Row, asked
+from measurand.judge.ask import mean
 from measurand.judge.explain import explain
 from measurand.run.asking.caller import Caller
 from measurand.run.asking.panel import asked_of
@@ -69,7 +70,7 @@ class RowDesk:
                 kept.add(reply, caller.name, len(one.judge) > 1)
             if len(replies) < len(asked_of(one, request)):
                 kept.flag("judge_missing")
-            value = _mean([reply.value for _, reply in replies])
+            value = mean([reply.value for _, reply in replies])
             if isinstance(request, Ask) and value:
                 kept.last = request, value
             return value
@@ -134,30 +135,3 @@ async def all_of(calls: Sequence[Any]) -> list[Any]:
         if isinstance(one, BaseException):
             raise one
     return list(found)
-
-
-@frozen
-class _Pooled:
-    """The verdicts of several judges on one question."""
-
-    verdicts: tuple[Verdict, ...]
-
-    def mean(self) -> Verdict:
-        """Their mean distribution."""
-        options = {name for verdict in self.verdicts for name in verdict.probabilities}
-        n = len(self.verdicts)
-        return Verdict(self.verdicts[0].form, {name: sum(one.probabilities.get(name, 0.0) for one in self.verdicts) / n for name in sorted(options)})
-
-
-def _mean(values: Sequence[Any]) -> Any:
-    """What several judges say together: the mean of their verdicts. Texts (claims, what was written) are the first judge's, so that all judge the same."""
-    first = values[0]
-    if len(values) == 1 or not values:
-        return first
-    if isinstance(first, Verdict):
-        return _Pooled(tuple(values)).mean()
-    if first and isinstance(first[0], Verdict):
-        if any(len(one) != len(first) for one in values):
-            raise ProviderError("the judges of the panel gave different numbers of verdicts")
-        return [_Pooled(tuple(each)).mean() for each in zip(*values, strict=True)]
-    return first

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
@@ -18,7 +18,9 @@ from measurand.core.exchange import Completion, TokenUsage
 from measurand.core.instance import Instance
 from measurand.core.request import Ask, Request, Verdict
 from measurand.judge import Exchange, Reply, Row, Unreadable, asked, is_reference, together
+from measurand.judge.ask import mean
 from measurand.run.asking.call_key import call_key
+from measurand.run.asking.failures import UnreadError, error_of
 from measurand.run.asking.panel import asked_of
 from measurand.run.record_json import request_json
 from measurand.run.store.values import CallStatus
@@ -27,18 +29,6 @@ from measurand.runtime.tokens import estimate
 if TYPE_CHECKING:
     from measurand.run.asking.caller import Caller
     from measurand.run.asking.desk import Desk
-
-
-_QUOTED: Final = 200
-"""Characters of an unreadable reply that a result keeps."""
-
-
-class _UnreadError(Exception):
-    """A question's answer that is none."""
-
-    def __init__(self, wrong: str, reply: str) -> None:
-        self.reply = reply[:_QUOTED]
-        super().__init__(wrong)
 
 
 @frozen(eq=False)
@@ -131,7 +121,7 @@ class Waves:
             else:
                 one.answer.set_result(answer)
 
-    async def _answered(self, caller: Caller, by_key: Mapping[str, list[_Pending]], draw: int, wrong: str = "") -> list[tuple[list[_Pending], _UnreadError]]:
+    async def _answered(self, caller: Caller, by_key: Mapping[str, list[_Pending]], draw: int, wrong: str = "") -> list[tuple[list[_Pending], UnreadError]]:
         """Answers questions from the record, and all that are not in it in one request; delivers what can be read, and gives what cannot."""
         missing, unread = set(), []
         for key in sorted(by_key):  # in one order for all rows: they wait for each other's keys
@@ -139,7 +129,7 @@ class Waves:
             recorded = await caller.books.find(key, (self._ordinal, group[0].index))
             if recorded is None:
                 missing.add(key)
-            elif isinstance(found := _of_json(group[0].request, recorded.reply), _UnreadError):
+            elif isinstance(found := _of_json(group[0].request, recorded.reply), UnreadError):
                 unread.append((group, found))
             else:
                 await self._deliver(caller, group, found)
@@ -150,7 +140,7 @@ class Waves:
             for key in missing:
                 await caller.books.give_back(key)
 
-    async def _asked(self, caller: Caller, groups: list[list[_Pending]], draw: int, wrong: str) -> list[tuple[list[_Pending], _UnreadError]]:
+    async def _asked(self, caller: Caller, groups: list[list[_Pending]], draw: int, wrong: str) -> list[tuple[list[_Pending], UnreadError]]:
         """Sends one request, records each question's own answer, delivers those that can be read, and gives the others."""
         exchange = together([group[0].request for group in groups], self._row, draw=draw)
         if wrong:
@@ -169,9 +159,9 @@ class Waves:
             readings = [error] * len(groups)
         unread = []
         for place, (group, reading) in enumerate(zip(groups, readings, strict=True)):
-            found = _UnreadError(str(reading), completion.text) if isinstance(reading, Unreadable) else reading
+            found = UnreadError(str(reading), completion.text) if isinstance(reading, Unreadable) else reading
             await self._record(caller, completion, exchange, group[0], found, place, len(groups))
-            if isinstance(found, _UnreadError):
+            if isinstance(found, UnreadError):
                 unread.append((group, found))
             else:
                 await self._deliver(caller, group, found)
@@ -203,7 +193,7 @@ def _repair(caller: Caller, one: _Pending, wrong: str) -> dict[str, Any]:
 
 
 def _status(completion: Completion, found: Any) -> CallStatus:
-    if isinstance(found, _UnreadError):
+    if isinstance(found, UnreadError):
         return "truncated" if completion.finish == "length" else "unreadable"
     return "refused" if isinstance(found, CellError) else "ok"
 
@@ -241,9 +231,7 @@ def _combined(request: Request[Any], readings: list[Any]) -> Reply:
     if len(readings) == 1:
         return Reply(readings[0], (_draw(0, readings[0]),) if isinstance(request, Ask) else (), ())
     draws = tuple(_draw(number, reading) for number, reading in enumerate(readings))
-    if isinstance(readings[0], Verdict):
-        return Reply(_mean(readings), draws, ())
-    return Reply([_mean(list(each)) for each in zip(*readings, strict=True)], draws, ())
+    return Reply(mean(readings), draws, ())
 
 
 def _draw(number: int, reading: Any) -> dict[str, Any]:
@@ -252,14 +240,9 @@ def _draw(number: int, reading: Any) -> dict[str, Any]:
     return {"draw": number, "values": [one.value for one in reading if isinstance(one, Verdict)]}
 
 
-def _mean(verdicts: list[Verdict]) -> Verdict:
-    names = {name for one in verdicts for name in one.probabilities}
-    return Verdict(verdicts[0].form, {name: sum(one.probabilities.get(name, 0.0) for one in verdicts) / len(verdicts) for name in sorted(names)})
-
-
 def _to_json(found: Any) -> dict[str, Any]:
     """A reading as it is recorded."""
-    if isinstance(found, _UnreadError):
+    if isinstance(found, UnreadError):
         return {"error": {"code": "unreadable", "message": str(found), "reply": found.reply}}
     if isinstance(found, CellError):
         return {"error": {"code": found.code, "message": found.message}}
@@ -271,10 +254,8 @@ def _to_json(found: Any) -> dict[str, Any]:
 def _of_json(request: Request[Any], reply: Mapping[str, Any]) -> Any:
     """The reading that was recorded, or the error it was."""
     if "error" in reply:
-        from measurand.run.asking.caller import error_of
-
         told = reply["error"]
-        return _UnreadError(told["message"], str(told.get("reply", ""))) if told["code"] == "unreadable" else error_of(told)
+        return UnreadError(told["message"], str(told.get("reply", ""))) if told["code"] == "unreadable" else error_of(told)
     answer = reply["answer"]
     if not isinstance(request, Ask):
         return list(answer)
